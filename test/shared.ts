@@ -1,7 +1,6 @@
 /**
  * Real logs, DBCs and expected values in a directory next to the checkout. They add cases to suites that have their own
- * in
- * `test/`. If the directory is missing, these cases are skipped by name.
+ * in `test/`. If the directory is missing, these cases are skipped by name.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

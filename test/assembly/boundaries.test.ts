@@ -1,7 +1,6 @@
 /**
  * Random faults behind every input of a hub and of a car, while clients connect, leave and send garbage: each fault
- * ends
- * only its request or connection. A fault that crosses its boundary ends this run as an unhandled error.
+ * ends only its request or connection. A fault that crosses its boundary ends this run as an unhandled error.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:https';

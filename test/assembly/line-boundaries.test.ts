@@ -1,7 +1,6 @@
 /**
  * Random faults behind the lines of a car, while adapters and GNSS receivers send garbage and hang up: each fault ends
- * only
- * its line, which is reopened. A fault that crosses its boundary ends this run as an unhandled error.
+ * only its line, which is reopened. A fault that crosses its boundary ends this run as an unhandled error.
  */
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';

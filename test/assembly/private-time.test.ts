@@ -1,9 +1,7 @@
 /**
  * Marked values on the bus of a car during a private time appear in no output: captures, fault codes, metrics, log,
- * disk,
- * messages, and the hub's data and answers. Each output must contain the values of the public time, which the same
- * search
- * finds.
+ * disk, messages, and the hub's data and answers. Each output must contain the values of the public time, which the
+ * same search finds.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -34,8 +34,7 @@ async function movedBench() {
 
 /**
  * Returns whether the process runs. An ended orphan stays a zombie if the init process does not wait for its children,
- * as
- * in many containers (proc(5), State).
+ * as in many containers (proc(5), State).
  */
 function runs(pid: number): boolean {
   try {

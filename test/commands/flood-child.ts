@@ -1,7 +1,6 @@
 /**
  * A car under a flood, run with --expose-gc: floods it twice, the first time as a warm-up. Prints its memory, the
- * actions
- * of the car, and whether it still serves. Arguments: seconds of a flood, messages per second, seed.
+ * actions of the car, and whether it still serves. Arguments: seconds of a flood, messages per second, seed.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';

@@ -1,7 +1,6 @@
 /**
  * Random requests from the OpenAPI document to a bench with a day of data: each answer is one that the document has,
- * and
- * never an internal error.
+ * and never an internal error.
  */
 
 import fc from 'fast-check';

@@ -1,7 +1,6 @@
 /**
  * Every operation of the interface with every published status, requested from a bench with a day of data. Each answer
- * is
- * checked by a reader of the published interface that shares no code with the server, and by the project's document.
+ * is checked by a reader of the published interface that shares no code with the server, and by the project's document.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -34,9 +34,8 @@ describePeers(['mosquitto', 'socat', 'strace', '/dev/ptmx'], 'a unit that sleeps
     const { pid } = unit;
     const wakeUps = wakeUpsOf(pid, await watch(pid));
     // The client checks halfway between keep-alives, and V8 cleans up for two minutes. Anything that polls each second,
-    // as
+    // as lines, recordings, requests and the agent do while awake, would wake it at least 18 times. every second, as
     // lines, recordings, requests and the agent do while awake, would wake it at least 18 times.
-    // every second, as lines, recordings, requests and the agent do while awake, would wake it at least 18 times.
     const others = wakeUps.filter(
       ({ calls, keepAlive }) => !keepAlive && !/, 0, NULL, 8\) = 0$/.test(calls[0]?.text ?? ''),
     );
@@ -51,8 +50,7 @@ describePeers(['mosquitto', 'socat', 'strace', '/dev/ptmx'], 'a unit that sleeps
       ({ kind, body }) => kind === 'remote' && 'status' in body && body.status === 'WakingUpVehicle',
     );
     // The car answers, and its first frame is in Status. The order is not fixed: on a slow disk the command takes
-    // longer than
-    // a Status that is due.
+    // longer than a Status that is due.
     const told = Promise.all([
       unit.messages.take(
         ({ kind, body }) =>

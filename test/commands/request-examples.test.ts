@@ -27,8 +27,7 @@ function examplesOf({ side, path, method }: Operation): [name: string, value: un
 
 /**
  * First callbacks, then their status, then resources under them. The last status example is Paused, so nothing is sent
- * to
- * the addresses in the examples.
+ * to the addresses in the examples.
  */
 const order = ['callbacks.create', 'callbacks.setStatus', 'monitors.create', 'monitors.setStatus', 'remotes.create'];
 const place = ({ id, side }: Operation): number => {

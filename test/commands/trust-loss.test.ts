@@ -171,8 +171,7 @@ test('without any copy no key is trusted until a person has confirmed the list',
   const sound = await start();
   expect(sound.body).not.toHaveProperty('trust');
   // The journal with the executed commands is lost, so commands issued within five minutes after the start are refused.
-  // A
-  // clock may be at most five minutes ahead, which leaves the time since the start.
+  // A clock may be at most five minutes ahead, which leaves the time since the start.
   expect(await wakeUp('mine', 299_950)).toBe('AlreadyDone');
   expect(await wakeUp('root', 299_950)).toBe('AlreadyDone');
   await refuses('lost', /it was revoked/);

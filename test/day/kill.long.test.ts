@@ -1,7 +1,6 @@
 /**
  * The scripted day in a separate process with its store on disk, killed at random points and restarted: the records are
- * the
- * same as without a kill. DAY_KILLS=200 for many.
+ * the same as without a kill. DAY_KILLS=200 for many.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,8 +1,7 @@
 /**
  * Commands on the pages. A block fenced as `sh` is typed unchanged and must work. A block fenced as `text` after it is
- * its
- * output, with `…` for varying parts. A block that begins with `#!` is a file and is not typed. Commands that need a
- * machine of the reader's (root, hardware, a network) are indented and not fenced.
+ * its output, with `…` for varying parts. A block that begins with `#!` is a file and is not typed. Commands that need
+ * a machine of the reader's (root, hardware, a network) are indented and not fenced.
  */
 
 /** A fenced block of a page. */

@@ -38,8 +38,7 @@ export class Shell {
 
   /**
    * Types a command. A command with `Ctrl-C` in its comment runs until it is interrupted, which happens as soon as it
-   * has
-   * printed something.
+   * has printed something.
    */
   type({ text, comment }: Typed): Promise<Ended> {
     const endless = comment.includes('Ctrl-C');

@@ -1,9 +1,7 @@
 /**
  * Indented commands on pages, which `commands.test.ts` does not type. Each is run by a test in this list, or a comment
- * on the
- * page states that it needs root, hardware or a network: at the end of its line, or alone in the first line of its
- * block
- * for the whole block.
+ * on the page states that it needs root, hardware or a network: at the end of its line, or alone in the first line of
+ * its block for the whole block.
  */
 import { stages } from '../../scripts/ci/stages.ts';
 

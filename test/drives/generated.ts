@@ -1,9 +1,7 @@
 /**
  * Generated drives in the form of a data logger: 27 OBD values, one column each, one row a second, the same in every
- * run. A
- * car with an engine, five gears and a tank follows a plan. The logger polls it every few seconds and repeats its last
- * row
- * in between, like real ones.
+ * run. A car with an engine, five gears and a tank follows a plan. The logger polls it every few seconds and repeats
+ * its last row in between, like real ones.
  */
 import { chance } from '../golden/naive-frames.ts';
 

@@ -84,8 +84,7 @@ export class RecordedDrive {
 
   /**
    * Seconds at which the engine starts or stops, within the second before. Outside of the recording it stands still: if
-   * it
-   * runs in the first or last row, it was started just before, or is stopped just after.
+   * it runs in the first or last row, it was started just before, or is stopped just after.
    */
   engineTurns(): { readonly at: number; readonly runs: boolean }[] {
     const turns: { at: number; runs: boolean }[] = [];

@@ -18,8 +18,7 @@ describePeer('chromium', 'the page commands the car', () => {
 
   /**
    * States of the command that `ask` sends. The car has two seconds to show the effect. If a busy machine makes it
-   * late, the
-   * doors are unlocked and the command is sent again.
+   * late, the doors are unlocked and the command is sent again.
    */
   async function asked(page: Page, ask: () => Promise<void>): Promise<string[]> {
     for (let attempt = 1; ; attempt++) {

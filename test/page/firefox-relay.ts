@@ -1,9 +1,7 @@
 /**
  * Relays between Playwright and Debian's Firefox, which supports WebDriver BiDi but not every command that Playwright
- * sends
- * for a new window. Commands that only emulate another screen are answered here, and all others pass unchanged.
- * Playwright
- * starts this program instead of Firefox, with the same arguments.
+ * sends for a new window. Commands that only emulate another screen are answered here, and all others pass unchanged.
+ * Playwright starts this program instead of Firefox, with the same arguments.
  */
 import { spawn } from 'node:child_process';
 import { type RawData, type WebSocket as Socket, WebSocket, WebSocketServer } from 'ws';

@@ -2,8 +2,7 @@
 
 /**
  * Chromium subscribes at its vendor's push service, which a test cannot reach. This script replaces the subscription of
- * the
- * page by one of the test's push service. All other parts are the browser's.
+ * the page by one of the test's push service. All other parts are the browser's.
  */
 export function subscribeAt(device: object): string {
   return `(() => {

@@ -1,7 +1,6 @@
 /**
  * A model of a broker and its network with all the freedom that MQTT allows: connections end at any time, with messages
- * in
- * flight arriving or not. Acknowledgements come late, in any order, or never. Unacknowledged messages are repeated.
+ * in flight arriving or not. Acknowledgements come late, in any order, or never. Unacknowledged messages are repeated.
  * Sessions queue messages for cars that are away, until the broker loses the session.
  */
 import type { LinkEvents, OutgoingMessage } from '../../agent/ports.ts';

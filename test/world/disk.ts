@@ -1,9 +1,7 @@
 /**
  * A disk in memory that guarantees no more than a real one. A power cut loses, tears and reorders unsynced data: each
- * page
- * has its old content, its new content, or a mixture. Of renames and removals, only the first few survive. A failed
- * sync
- * forgets which pages it should have written.
+ * page has its old content, its new content, or a mixture. Of renames and removals, only the first few survive. A
+ * failed sync forgets which pages it should have written.
  */
 import { dirname } from 'node:path';
 import type { FileSystem, OpenFile } from '../../adapters/store/files.ts';

@@ -1,9 +1,7 @@
 /**
  * Seeds of worlds without a breach, or mutants that an invariant found, in small JSON files. A search skips them, and
- * so
- * continues where an earlier one stopped. Each run writes its own file, and all files of a directory are combined:
- * copying
- * files of two machines into one directory merges them. A number counts only for the same sources.
+ * so continues where an earlier one stopped. Each run writes its own file, and all files of a directory are combined:
+ * copying files of two machines into one directory merges them. A number counts only for the same sources.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

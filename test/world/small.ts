@@ -1,7 +1,6 @@
 /**
  * Worlds small enough to run all of them: one car, two commands, a power cut at any write, the second command at any
- * step.
- * After the cut both commands are repeated, and once more after they have expired.
+ * step. After the cut both commands are repeated, and once more after they have expired.
  */
 import { Broker } from './broker.ts';
 import { Caller } from './caller.ts';

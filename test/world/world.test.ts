@@ -15,8 +15,7 @@ test('a seed defines a world byte for byte', async () => {
 
 /**
  * Worlds in which a search found a defect while there were fewer kinds of events. `npm test` runs one world with all
- * kinds of
- * events, and `npm run test:properties` runs these.
+ * kinds of events, and `npm run test:properties` runs these.
  */
 const seeds: readonly (readonly [seed: number, found: string])[] = [
   [10, 'Status at the hub stayed as it was after a start of which the car could not write down the number'],

@@ -1,7 +1,6 @@
 /**
  * A world in one process and on one clock: cars with real agents, a network and a broker, the hub, drivers, and senders
- * of
- * commands. Everything that happens follows from a plan, which follows from a seed.
+ * of commands. Everything that happens follows from a plan, which follows from a seed.
  */
 import { Broker } from './broker.ts';
 import { Caller, isOfCaller } from './caller.ts';

@@ -32,8 +32,7 @@ export class DbcCodec implements MessageCodec {
 
   /**
    * Returns a frame with the given physical values (or value-table names). Omitted signals are raw 0. CAN FD payloads
-   * are
-   * padded with zeros to a valid length.
+   * are padded with zeros to a valid length.
    * @throws VigieError `input.unknown` for an unknown message, signal or name. `input.malformed` for a value that
    * does not fit, for a signal that the given multiplexor values do not select, and for a message that is not a frame.
    */

@@ -22,8 +22,7 @@ export type ValueType = 'unsigned' | 'signed' | 'float';
 export interface BitField {
   /**
    * Bit number as in DBC: byte × 8 + bit within the byte, where bit 0 is the least significant. It is the least
-   * significant
-   * bit of the value for `little`, and the most significant for `big`.
+   * significant bit of the value for `little`, and the most significant for `big`.
    */
   readonly start: number;
   /** Width in bits, 1..64. */

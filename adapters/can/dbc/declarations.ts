@@ -1,7 +1,6 @@
 /**
  * Statements of a network description before names and ids are resolved. Statements may come in any order, so they
- * refer
- * to each other only by id and name.
+ * refer to each other only by id and name.
  */
 import type { AttributeDefinition, AttributeScope } from './database.ts';
 

@@ -11,8 +11,7 @@ export interface ReadFrame {
   readonly message: string;
   /**
    * Integers beyond 2^53 as decimal text, and values that are not finite as `nan`, `inf`, `-inf`. With choices, the
-   * name of
-   * the value if it has one.
+   * name of the value if it has one.
    */
   readonly signals: Record<string, number | string>;
 }

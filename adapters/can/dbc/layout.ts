@@ -1,8 +1,7 @@
 /**
  * The bits of a field. In one of two numberings of the payload, each signal is one run of consecutive bits. Intel
- * signals
- * run upwards through bits counted from the least significant bit of byte 0. Motorola signals run through bits counted
- * from the most significant bit of byte 0:
+ * signals run upwards through bits counted from the least significant bit of byte 0. Motorola signals run through bits
+ * counted from the most significant bit of byte 0:
  *
  *         byte 0                    byte 1
  *     7  6  5  4  3  2  1  0   15 14 13 12 11 10  9  8    bit as in DBC, and Intel position

@@ -27,8 +27,7 @@ const anySource = 0xfe;
 
 /**
  * Finds the message of an identifier. The complete identifier takes precedence. For J1939 the parameter group follows:
- * the
- * message with the frame's source address, else the one for any source, else the first with this group.
+ * the message with the frame's source address, else the one for any source, else the first with this group.
  */
 export class MessageIndex {
   readonly #exact = new Map<number, DbcMessage>();

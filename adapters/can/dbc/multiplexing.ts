@@ -1,7 +1,6 @@
 /**
  * Finds the multiplexor that selects each signal of a message. `m3` states only the value: the multiplexor is the
- * message's
- * `M`, unless SG_MUL_VAL_ (extended multiplexing) names another one and its ranges.
+ * message's `M`, unless SG_MUL_VAL_ (extended multiplexing) names another one and its ranges.
  */
 import type { Signal } from './database.ts';
 import type { SignalDeclaration } from './declarations.ts';

@@ -73,9 +73,8 @@ function checkDeclared(signal: Signal, value: number, raw: number, where: string
 
 /**
  * Returns the bits of a signal as an integer (in two's complement if negative) for a physical value, rounded to the
- * nearest
- * step, or for a name in its value table. Integers beyond 2^53 may be decimal text, and floats may be `nan`, `inf`,
- * `-inf`.
+ * nearest step, or for a name in its value table. Integers beyond 2^53 may be decimal text, and floats may be `nan`,
+ * `inf`, `-inf`.
  * @throws VigieError `input.malformed` if the value does not fit, `input.unknown` for an unknown name.
  */
 export function rawValue(signal: Signal, value: number | string, where: string): bigint {

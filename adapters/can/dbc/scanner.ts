@@ -1,7 +1,6 @@
 /**
  * Scans the text of a network description. White space, including line ends, only separates tokens, except after a
- * fault:
- * scanning then continues at the next line that starts with a keyword.
+ * fault: scanning then continues at the next line that starts with a keyword.
  */
 
 /** Symbols that start a statement, from the `new_symbols` list of the format and the sections themselves. */
@@ -209,8 +208,7 @@ export class Scanner {
 
   /**
    * Reads a quoted text, which may span lines. `\"` is a quote inside it. With `last`, the text ends its statement, so
-   * a
-   * quote that is not followed by `;` belongs to it. Reports faults to `odd`.
+   * a quote that is not followed by `;` belongs to it. Reports faults to `odd`.
    */
   string(last: boolean, odd: (message: string) => void): string {
     this.skipSpace();

@@ -212,8 +212,7 @@ export function chance(seed: number): (most: number) => number {
 
 /**
  * Lets a car send messages for some time, sometimes without a link, so that some arrive, some wait, and some are
- * dropped
- * and reported. Finally the car is stopped, or killed after a commit that contains only state.
+ * dropped and reported. Finally the car is stopped, or killed after a commit that contains only state.
  */
 export async function talked(directory: string, seed: number, rounds: number, stopped: boolean): Promise<Left> {
   const any = chance(seed);

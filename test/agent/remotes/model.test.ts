@@ -1,7 +1,6 @@
 /**
  * Random commands, duplicates, replays, reordering, wrong keys, late commands, clock steps, changing cars, and power
- * cuts
- * between any two steps, checked against invariants.
+ * cuts between any two steps, checked against invariants.
  */
 
 import fc from 'fast-check';

@@ -44,8 +44,7 @@ test('no SQLite statement scans a growing table, and the test covers every state
 
   const database = new DatabaseSync(file);
   // With foreign keys on, a plan also searches for rows that a new parent row could satisfy. That search runs only
-  // while
-  // a constraint is violated (OP_FkIfZero, sqlite.org/opcode.html), which never happens here.
+  // while a constraint is violated (OP_FkIfZero, sqlite.org/opcode.html), which never happens here.
   database.exec('PRAGMA foreign_keys = OFF');
   const { unexpected, used } = await withoutReason(
     [...asked].filter((sql) => !/^(PRAGMA|VACUUM)/.test(sql)),

@@ -170,8 +170,7 @@ test('queries use indexes: none scans or sorts a whole table', async () => {
   vi.restoreAllMocks();
   expect(asked.size).toBeGreaterThan(30);
   // With foreign keys on, a plan also searches for rows that a new parent row could satisfy. That search runs only
-  // while
-  // a constraint is violated (OP_FkIfZero, sqlite.org/opcode.html), which never happens here.
+  // while a constraint is violated (OP_FkIfZero, sqlite.org/opcode.html), which never happens here.
   database.run('PRAGMA foreign_keys = OFF');
   const plans = [...asked].map((sql) => {
     const parameters = sql.match(/\?/g)?.map(() => 1) ?? [];

@@ -120,8 +120,7 @@ mqtt: { url: mqtt://127.0.0.1:1 }
     stream.setEncoding('utf8').on('data', (text: string) => {
       said += text;
       // The reason why it cannot open the interface differs between kernels. In each case koffi was called. A second
-      // signal would
-      // stop it at once.
+      // signal would stop it at once.
       if (!stopping && /ready:/.test(said) && /no such interface|kernel has no CAN|cannot be used/.test(said)) {
         stopping = child.kill('SIGINT');
       }

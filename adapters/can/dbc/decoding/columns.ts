@@ -4,8 +4,7 @@
  * by frame takes.
  *
  * Each loop is a separate function so that it needs few registers, and processes two frames per iteration because half
- * of
- * the cost of an iteration is the loop itself. Sums of integers end in `| 0`, which avoids a test for overflow.
+ * of the cost of an iteration is the loop itself. Sums of integers end in `| 0`, which avoids a test for overflow.
  */
 import type { DecodeTables } from './decode-tables.ts';
 import { Halves, rawOf } from './extraction.ts';
@@ -145,8 +144,7 @@ function runOf(word: number): number {
 
 /*
  * Loops for the four most frequent kinds of signal. The words are at `from` to `to`. The value of the word at i is
- * written to
- * i + shift. `factor` and `offset` convert it to a physical value.
+ * written to i + shift. `factor` and `offset` convert it to a physical value.
  */
 
 function unsigned(

@@ -1,7 +1,6 @@
 /**
  * Wanted signals of each frame, as columns that grow when a plan is added and otherwise never change. A plan is a range
- * of
- * rows, one per signal. Rows of multiplexors come before the rows that they select.
+ * of rows, one per signal. Rows of multiplexors come before the rows that they select.
  *
  * Numbers that are used together are in one array, because each array adds its own bounds checks to the loops.
  */

@@ -51,8 +51,7 @@ interface DecodeCounts extends ShortCounts {
 
 /**
  * Decodes the wanted signals of frames with tables built beforehand. A frame that equals the last one with its
- * identifier on
- * its bus is not decoded again. Error and remote frames contain no signals.
+ * identifier on its bus is not decoded again. Error and remote frames contain no signals.
  */
 export class DbcDecoder implements FrameDecoder {
   /** Wanted signals that do not exist. All others are still decoded. */
@@ -130,16 +129,13 @@ export class DbcDecoder implements FrameDecoder {
 
   /*
    * Nearly all frames are processed by selectClassic, a loop without calls. There the compiler keeps array bounds and
-   * addresses
-   * in registers. After a call it would load them all again for the next frame, which costs as much as decoding a
-   * signal.
-   * Therefore rare frames leave the loop, and some lines occur twice.
+   * addresses in registers. After a call it would load them all again for the next frame, which costs as much as
+   * decoding a signal. Therefore rare frames leave the loop, and some lines occur twice.
    */
 
   /**
    * Finds frames with wanted signals among those with 11-bit identifiers and the same length as the previous frame of
-   * their
-   * identifier. Compares each with that frame, and queues those that differ for decoding.
+   * their identifier. Compares each with that frame, and queues those that differ for decoding.
    * @returns the first frame of another kind, or the next one if a record is full.
    */
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one loop without calls, in which the compiler keeps the arrays
@@ -177,8 +173,8 @@ export class DbcDecoder implements FrameDecoder {
       const differs = (records[(last + SLOT_LOW) | 0]! ^ low) | (records[(last + SLOT_HIGH) | 0]! ^ high);
       if ((next & MEMBER_MASK) !== 0) {
         // Other frames wait already. A branch on repetition would be unpredictable, so both cases run without one. A
-        // frame written
-        // behind the waiting ones joins them only when SLOT_NEXT_PLACE includes it. All bits set: it differs.
+        // frame written behind the waiting ones joins them only when SLOT_NEXT_PLACE includes it. All bits set: it
+        // differs.
         const all = (differs | -differs) >> 31;
         const sum = (next - all) | 0;
         entries[(entryEnd + 1) | 0] = (next & all) | ~(records[(record + SLOT_LIST) | 0]! | all);

@@ -1,9 +1,7 @@
 /**
  * Shift and mask tables that extract signals from a payload in 32-bit steps. The payload is in a register file of
- * words:
- * its bytes as little-endian words from LITTLE on, and as big-endian words from BIG on. In the words of its own byte
- * order,
- * every signal is one run of bits (see layout.ts), so both byte orders are read the same way.
+ * words: its bytes as little-endian words from LITTLE on, and as big-endian words from BIG on. In the words of its own
+ * byte order, every signal is one run of bits (see layout.ts), so both byte orders are read the same way.
  */
 import type { BitField, Signal } from '../database.ts';
 import { runStart } from '../layout.ts';
@@ -40,8 +38,7 @@ export function load(registers: Int32Array, data: Uint8Array, offset: number, le
 
 /**
  * Like {@link load}, for a payload that is padded to a multiple of 8 bytes. Registers behind it keep their content,
- * because
- * signals inside the payload have no bits there.
+ * because signals inside the payload have no bits there.
  */
 export function loadPadded(registers: Int32Array, view: DataView, offset: number, length: number): void {
   const bytes = Math.min(length, 64);

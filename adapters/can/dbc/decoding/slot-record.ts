@@ -2,8 +2,7 @@
  * Layout of the record of a slot (slots.ts). docs/decoder.md draws it, and defines the words.
  *
  * This file imports nothing, so that the bundler inlines its constants into the loops that use them: the compiler
- * treats
- * constants of a file with imports as variables.
+ * treats constants of a file with imports as variables.
  */
 
 /** Values in place of a record: no signal of the identifier is wanted, or the identifier has not been looked up yet. */
@@ -14,8 +13,7 @@ export const UNSEEN = -2;
 export const SLOT_WAITING_LENGTH = 0;
 /**
  * The place (readings.ts) of the next waiting frame. If no frame waits, its lower bits are 0, and the next frame begins
- * the
- * group. {@link BRANCHING}: frames wait in the records of branches, and its lower bits are 0 as well.
+ * the group. {@link BRANCHING}: frames wait in the records of branches, and its lower bits are 0 as well.
  */
 export const SLOT_NEXT_PLACE = 1;
 /** Number of the signal list of the last frame; {@link FEWER_SIGNALS} if the frame may lack signals of the plan. */
@@ -37,8 +35,7 @@ export const SLOT_SELECTOR_MASK = 11;
 export const SLOT_BRANCHES = 12;
 /**
  * Runs of words from the first eight bytes of payloads. Two in Intel order: first the last payload that does not wait,
- * and
- * then the waiting ones (at most MAX_WAITING of readings.ts). Two in Motorola order: the waiting ones.
+ * and then the waiting ones (at most MAX_WAITING of readings.ts). Two in Motorola order: the waiting ones.
  */
 export const RUN_SIZE = 65;
 export const SLOT_LOW = 14;

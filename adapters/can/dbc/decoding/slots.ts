@@ -1,7 +1,6 @@
 /**
  * A slot for each identifier with wanted signals on a bus: its plan, and its last frame. A bus is prepared at its first
- * frame,
- * because only then is its name certain.
+ * frame, because only then is its name certain.
  */
 import { EXTENDED } from '../../../../agent/ports.ts';
 import { type DbcMessage, signalNamed } from '../database.ts';
