@@ -1,4 +1,4 @@
-/** Asks every route of a server, and says naively what the table of access allows. */
+/** Requests every route of a server, and computes the expected access by a simple reading of the table. */
 import { type AccessRow, accessTable } from '../../protocol/interface/access.ts';
 import { bases, type Side } from '../../protocol/interface/operation.ts';
 import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
@@ -7,7 +7,7 @@ import { factsOf, releases } from '../protocol/interface/published/facts.ts';
 export interface MatrixAnswer {
   readonly row: AccessRow;
   readonly status: number;
-  /** Empty for streams, which are left at once. */
+  /** Empty for streams, which the client leaves at once. */
   readonly text: string;
 }
 
@@ -19,7 +19,7 @@ interface Request {
 export const rowKey = ({ method, path }: { readonly method: string; readonly path: string }): string =>
   `${method} ${path}`;
 
-/** The path with known ids; ids of what does not exist for the others. */
+/** The path with known ids. Parameters of missing resources get ids that do not exist. */
 export function addressOf({ path }: AccessRow, ids: Readonly<Record<string, string>>): string {
   const aid = path.includes('/alarms/') ? 'aa04' : 'aa02';
   const cid = path.includes('/collisions/') ? 'aa03' : 'ab12';
@@ -29,7 +29,7 @@ export function addressOf({ path }: AccessRow, ids: Readonly<Record<string, stri
 
 const AT_ONCE = 8;
 
-/** Asks all routes without a body: what changes something is refused by its form, if not by its rights. */
+/** Requests all routes without a body. A change is then refused for its form if not for missing rights. */
 export async function askAll(
   rows: readonly AccessRow[],
   requestOf: (row: AccessRow) => Request,
@@ -52,7 +52,7 @@ async function askOne(row: AccessRow, { url, headers }: Request): Promise<Matrix
   return { row, status: response.status, text: await response.text() };
 }
 
-/** Whether scopes are enough for a row, read as interface 4.17.2 describes Required and Optional. */
+/** Whether scopes are enough for a row, by the meaning of Required and Optional in interface 4.17.2. */
 export function holds({ scopes }: AccessRow, held: ReadonlySet<string>): boolean {
   const { required, optional, more } = scopes;
   if (required.some((scope) => !held.has(scope))) return false;
@@ -61,14 +61,14 @@ export function holds({ scopes }: AccessRow, held: ReadonlySet<string>): boolean
   return optional.length === 0 || optional.some((scope) => held.has(scope));
 }
 
-/** What a token for the fleet, or of the user, to whom the car of the path belongs gets at a hub. */
+/** Expected access at a hub for a token of the fleet, or of the user, to which the car of the path belongs. */
 export function expectedOf(row: AccessRow, kind: Side, held: ReadonlySet<string>): 'admitted' | 'refused' {
   if (kind === 'fleet' && row.principal === 'user') return 'refused';
   if (kind === 'user' && row.path.includes('{fid}')) return 'refused';
   return holds(row, held) ? 'admitted' : 'refused';
 }
 
-/** Rows of the published operations of a side, with the scopes that are published. */
+/** Rows of the published operations of a side, with the published scopes. */
 export function published(side: Side): readonly { readonly row: AccessRow; readonly scopes: readonly string[] }[] {
   return factsOf(releases[side]).operations.map(({ method, path, scopes }) => {
     const row = accessTable.find((one) => one.method === method && one.path === `${bases[side]}${path}`);

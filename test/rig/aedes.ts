@@ -1,4 +1,4 @@
-/** The embedded broker as a rig: MQTT 3.1.1 in this process, what it keeps is in memory. */
+/** The embedded broker as a rig: MQTT 3.1.1 in this process, with its state in memory. */
 import { EmbeddedBroker } from '../../adapters/mqtt/embedded-broker.ts';
 import type { BrokerRig } from './broker.ts';
 

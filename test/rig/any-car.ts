@@ -1,4 +1,4 @@
-/** A car to which anything may happen. */
+/** A car with random events. */
 
 import fc from 'fast-check';
 import { MemoryRecords, memoryOutboxStore } from '../../adapters/store/index.ts';
@@ -30,9 +30,9 @@ export type Happening =
   | { readonly commits: true }
   | { readonly powerCut: true };
 
-/** Of one run of the program: its timers are gone with it. */
+/** Clock of one run of the program. Its timers are lost with it. */
 class RunClock implements Clock {
-  /** Timers that are set. */
+  /** Pending timers. */
   readonly pending = new Set<() => void>();
   readonly #clock: VirtualClock;
 
@@ -66,7 +66,7 @@ class RunClock implements Clock {
   }
 }
 
-/** A car of which every signal can say anything. */
+/** A car whose signals can have any value. */
 export class AnyCar {
   readonly errors: string[] = [];
   readonly #clock = new VirtualClock();
@@ -93,7 +93,7 @@ export class AnyCar {
     }
   }
 
-  /** Ends in order; timers that are set nevertheless. */
+  /** Stops in order. Returns the number of timers that are still pending. */
   async stop(): Promise<number> {
     const stopped = this.#run.agent.stop();
     await this.#clock.settle(1_000, 500);
@@ -136,7 +136,7 @@ export class AnyCar {
       sink.settled(clock.now());
     };
     const take = agent.intake(() => ({ decode }));
-    /** All of it in one frame. */
+    /** Sends all signals in one frame. */
     const says = (all: Said): void => {
       said = all;
       take({
@@ -173,7 +173,7 @@ const says = fc.oneof(
 );
 const passes = fc.oneof(fc.integer({ min: 1, max: 2_000 }), fc.integer({ min: 2_000, max: 600_000 }));
 const YEARS = 20 * 31_557_600_000;
-/** What signals say, what the clock does, and when the power goes. */
+/** Values of signals, clock steps and power cuts. */
 export const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ says }) },
   { weight: 8, arbitrary: fc.record({ passes }) },

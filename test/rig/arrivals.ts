@@ -1,9 +1,9 @@
-/** Things as they come, and a way to wait for one of them. */
+/** Collects items in the order of arrival, and waits for the next one. */
 export class Arrivals<T> {
-  /** Everything that came, in order. */
+  /** All items, in order. */
   readonly all: T[] = [];
   readonly #waiting = new Set<() => boolean>();
-  /** Position behind the last item that was taken. */
+  /** Position after the last item taken. */
   #taken = 0;
 
   push(item: T): void {
@@ -11,7 +11,7 @@ export class Arrivals<T> {
     for (const look of this.#waiting) if (look()) this.#waiting.delete(look);
   }
 
-  /** The next item that fits, behind the last one taken; waits for it when it has not come. */
+  /** Returns the next matching item after the last one taken. Waits if it has not arrived. */
   take(fits: (item: T) => boolean = () => true): Promise<T> {
     return new Promise((resolve) => {
       const look = (): boolean => {

@@ -1,4 +1,4 @@
-/** A profile that asks for nothing but these sources: defaults for what is recorded, and no command. */
+/** A profile with only these sources: default recording rules, and no commands. */
 import type { SourceMapping, VehicleProfile } from '../../protocol/profile.ts';
 
 export function bareProfile(sources: readonly SourceMapping[] = []): VehicleProfile {

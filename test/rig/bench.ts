@@ -4,22 +4,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ended, runsWithin, runWithin } from './command-line.ts';
 
-/** The program that tests start: bundled once for the run (test/rig/run.ts), or from its sources outside of one. */
+/** The program that tests start: bundled once per run (test/rig/run.ts), or from its sources outside of a run. */
 export const program: string = process.env['TEST_PROGRAM'] ?? fileURLToPath(new URL('../../main.ts', import.meta.url));
 
-// As scripts/vigie.js does: what one start has compiled, the next ones read. Not in the environment of the runner, whose own
-// processes would spend seconds at their end on writing what they have compiled.
+// Compile cache between starts, as in scripts/vigie.js. It is not set in the runner's environment, because its own
+// processes
+// would spend seconds at exit writing their compiled code.
 const folder = process.env['TEST_FOLDER'];
 if (folder !== undefined) process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
 
-/** A `vigie` process as a user starts it, and what it says. */
+/** A `vigie` process as a user starts it, with its output. */
 export class VigieProcess {
   output = '';
   readonly #child: ChildProcess;
   readonly #exit: Promise<unknown>;
   readonly #listeners = new Set<() => void>();
 
-  /** `another`: a program other than {@link program}; `inside`: words before the command, which become it. */
+  /** `another`: a program other than {@link program}. `inside`: a command prefix, such as `strace`. */
   constructor(args: readonly string[], another = program, inside: readonly string[] = []) {
     const [command = '', ...words] = [...inside, process.execPath, another, ...args];
     this.#child = spawn(command, words, { stdio: 'pipe' });
@@ -32,7 +33,7 @@ export class VigieProcess {
     }
   }
 
-  /** Resolves when the output has this text, after `from` characters; rejects when the process ends before. */
+  /** Resolves when the output contains this text after `from` characters. Rejects if the process ends first. */
   async says(text: string | RegExp, from = 0): Promise<void> {
     const said = (): boolean => {
       const since = this.output.slice(from);
@@ -67,20 +68,20 @@ export class VigieProcess {
     this.#child.stdin?.end();
   }
 
-  /** Sends a signal and resolves with the exit status, or null when the signal ended it. */
+  /** Sends a signal. Resolves with the exit status, or with null if the signal ended the process. */
   async end(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(signal);
     return this.ended();
   }
 
-  /** Resolves with the exit status when it has ended by itself. */
+  /** Resolves with the exit status when the process has ended. */
   async ended(): Promise<number | null> {
     await this.#exit;
     return this.#child.exitCode;
   }
 }
 
-/** Runs `vigie` to its end, within this process if the command starts nothing. */
+/** Runs `vigie` to its end. A command that starts no processes or servers runs within this process. */
 export async function vigie(...args: string[]): Promise<Ended> {
   if (runsWithin(args)) return runWithin(args);
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,13 +1,13 @@
-/** What tests ask of a broker, whichever it is. */
+/** Common interface of all broker rigs. */
 export interface BrokerRig {
   readonly url: string;
   readonly port: number;
-  /** Resolves when it listens; again on the same port. */
+  /** Starts it, or restarts it on the same port. Resolves when it listens. */
   start(): Promise<void>;
-  /** Ends it in order; what it keeps is there after the next start. */
+  /** Stops it in order. Its state is there after the next start. */
   stop(): Promise<void>;
-  /** Ends it at once, as a power cut would; resolves when it is gone. */
+  /** Kills it like a power cut. Resolves when it is gone. */
   kill(): Promise<void>;
-  /** Ends it and removes what it kept. */
+  /** Stops it and removes its state. */
   remove(): Promise<void>;
 }

@@ -1,4 +1,6 @@
-/** A link with short waits whose events and log can be waited for, and an observer at the broker that is not ours. */
+/**
+ * A link with short waits and observable events and log, and an observer at the broker that uses a third-party client.
+ */
 import { connectAsync, type IPublishPacket, type MqttClient } from 'mqtt';
 import { MqttLink, type MqttLinkOptions } from '../../adapters/mqtt/index.ts';
 import type { OutgoingMessage } from '../../agent/ports.ts';
@@ -76,7 +78,7 @@ export class Car {
     return event.kind === 'down' ? event.reason : '';
   }
 
-  /** The next message, or the next with this payload. */
+  /** Returns the next message, or the next one with this payload. */
   async message(payload?: string): Promise<LinkEvent> {
     return this.events.take(
       (event) => event.kind === 'message' && (payload === undefined || event.payload === payload),
@@ -95,7 +97,7 @@ export interface Observed {
   readonly packet: IPublishPacket;
 }
 
-/** The library's client as it comes, subscribed with QoS 1. */
+/** A client of the MQTT library with default settings, subscribed with QoS 1. */
 export class Observer {
   readonly client: MqttClient;
   readonly seen = new Arrivals<Observed>();

@@ -1,4 +1,4 @@
-/** Certificates and revocation lists of a throw-away authority (RFC 5280), with keys on the curve P-256. */
+/** Certificates and revocation lists of a temporary authority (RFC 5280), with P-256 keys. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export class Authority {
   readonly #name: string;
   readonly #key: KeyObject;
 
-  /** Makes the authority's own certificate in `folder`. */
+  /** Creates the authority's own certificate in `folder`. */
   constructor(folder: string, name = 'ca') {
     this.#folder = folder;
     this.#name = name;
@@ -39,7 +39,8 @@ export class Authority {
   }
 
   /**
-   * A certificate with this CN, valid for 127.0.0.1 and `names` when it is a server's, and for `days` from now: 0 has
+   * Issues a certificate with this CN. Servers also get 127.0.0.1 and `names`. It is valid for `days` from now; with 0
+   * it has
    * expired.
    */
   issue(commonName: string, days = 2, names: readonly string[] = []): Certificate {
@@ -52,7 +53,7 @@ export class Authority {
     return { certFile, keyFile, cert: readFileSync(certFile), key: readFileSync(keyFile) };
   }
 
-  /** A revocation list of this authority, for a day, that names these certificates. */
+  /** Issues a revocation list of these certificates that is valid for a day. */
   revoke(...certificates: readonly Certificate[]): Uint8Array {
     const now = Date.now();
     const revoked = certificates.map(({ cert }) => {
@@ -98,7 +99,7 @@ function nameOf(commonName: string): Uint8Array {
   return sequence(set(sequence(oid('2.5.4.3'), utf8(commonName))));
 }
 
-/** A new private key, which is written to the file. */
+/** Creates a private key and writes it to the file. */
 function newKey(file: string): KeyObject {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });

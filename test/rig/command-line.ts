@@ -1,6 +1,8 @@
 /**
- * Runs a command line in this process and captures its output and exit status: the start of a process takes most of the
- * time of a short command. `VigieProcess` and the pages' own commands (test/docs/commands.test.ts) start the real program.
+ * Runs a command line in this process and captures its output and exit status, because the start of a process takes
+ * most of
+ * the time of a short command. `VigieProcess` and the pages' commands (test/docs/commands.test.ts) start the real
+ * program.
  */
 import { run } from '../../commands/vigie.ts';
 
@@ -10,11 +12,11 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Commands that release everything before they end; only these may run here. */
+/** Commands that release all resources before they end. Only these may run here. */
 const WITHIN = new Set(['decode', 'inspect', 'check', 'keys', 'status', 'send', 'scan', 'replay', 'enroll', '--help']);
 
 export function runsWithin(args: readonly string[]): boolean {
-  // `vigie hub` is a server; with a word after it, it changes the registry and ends.
+  // `vigie hub` is a server. With a word after it, it changes the registry and ends.
   return WITHIN.has(args[0] ?? '') || (args[0] === 'hub' && /^[a-z]/.test(args[1] ?? ''));
 }
 
@@ -69,7 +71,7 @@ async function captured(args: readonly string[]): Promise<Ended> {
   }
 }
 
-/** Events to which a command subscribes until its process ends. */
+/** Events that a command subscribes to until its process ends. */
 function listeners(): readonly (readonly [emitter: NodeJS.EventEmitter, event: string])[] {
   return [
     [process.stdout, 'error'],

@@ -1,4 +1,4 @@
-/** An outbox in memory that counts as one on a disk: its commits are the test's to make. */
+/** An outbox in memory that behaves like one on disk. The test decides when it commits. */
 import { memoryOutboxStore } from '../../adapters/store/index.ts';
 import type { OutboxStore } from '../../agent/ports.ts';
 

@@ -1,4 +1,4 @@
-/** A program of the system that runs beside a test and never outlives it. */
+/** A system program that runs during a test and never outlives it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ export interface DaemonOptions {
   readonly program: string;
   readonly arguments: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** The line, on either stream, after which it listens. */
+  /** Output line, on either stream, that shows that it listens. */
   readonly ready: RegExp;
 }
 
@@ -21,18 +21,18 @@ export class Daemon {
     this.#process = process;
   }
 
-  /** Resolves when it is ready; rejects with its words when it ended before. */
+  /** Resolves when it is ready. Rejects with its output if it ends first. */
   static async start(options: DaemonOptions): Promise<Daemon> {
     const program = options.program.includes('/') ? options.program : findPeer(options.program);
     if (program === undefined) throw new Error(`${options.program} is not installed; run scripts/install-peers.sh`);
-    // A group of its own: a start script and what it started are ended together.
+    // A separate process group, so that a start script and its children are ended together.
     const child = spawn(program, options.arguments, {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
       env: { ...process.env, ...options.environment },
     });
     const daemon = new Daemon(child);
-    // A run that is ended early leaves nothing behind.
+    // An interrupted run leaves no process behind.
     const kill = (): void => daemon.signal('SIGKILL');
     const interrupted = (signal: NodeJS.Signals): void => {
       kill();
@@ -66,13 +66,13 @@ export class Daemon {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
-  /** To the program and all that it started. */
+  /** Sends a signal to the program and its children. */
   signal(signal: NodeJS.Signals): void {
     if (this.ended) return;
     try {
       process.kill(-this.pid, signal);
     } catch (error) {
-      // It ended a moment ago.
+      // It has just ended.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
@@ -82,13 +82,13 @@ export class Daemon {
     if (this.ended) return;
     const exit = once(this.#process, 'exit');
     this.signal(signal);
-    // A stopped process takes SIGTERM only when it goes on.
+    // A stopped process handles SIGTERM only after it continues.
     this.signal('SIGCONT');
     await exit;
   }
 }
 
-/** Ports of the loopback that are free at this moment, all different. */
+/** Different loopback ports that are free at this time. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
@@ -102,7 +102,7 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /**
- * Between finding free ports and taking them another program may be quicker: tries again with others.
+ * Retries with other ports, because another program may take a free port before it is used.
  * @param start begins to listen on `count` ports, or throws
  */
 export async function withFreePorts<T>(count: number, start: (ports: readonly number[]) => Promise<T>): Promise<T> {

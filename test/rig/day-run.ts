@@ -1,4 +1,4 @@
-/** The day through the whole core, as often as it is cut. */
+/** Runs the day through the whole core, with any number of cuts. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
@@ -14,10 +14,10 @@ import { MemoryLog } from './log.ts';
 import { madeOnce } from './run.ts';
 
 const VIN = 'VF3VGEBENCH000001';
-/** Key under which the feed keeps where it is. */
+/** Key under which the feed stores its position. */
 const FEED = 'feed';
 
-/** What the car watches all day. */
+/** Monitors in the car during the day. */
 export const monitors: Readonly<Record<string, object>> = {
   trips: watching({ data: 'vehicle.trip.stop', op: 'onChange' }),
   theft: watching({ data: 'stolen.state', op: 'equalsTo', value: ['true'] }),
@@ -34,7 +34,7 @@ function watching(data: object): object {
   };
 }
 
-/** Time of the day that passes when the feed says so; timers are served one by one. */
+/** Time of the day, advanced by the feed. Timers fire one by one. */
 class DayClock implements Clock {
   elapsed: number;
   readonly #boot: number;
@@ -65,7 +65,7 @@ class DayClock implements Clock {
     };
   }
 
-  /** When the next timer is due, ms since midnight. */
+  /** Time of the next timer, ms since midnight. */
   get due(): number {
     return this.#timers[0]?.at ?? Number.POSITIVE_INFINITY;
   }
@@ -90,30 +90,30 @@ export interface DayOutcome {
   readonly log: MemoryLog;
   readonly commits: number;
   readonly stateBytes: number;
-  /** Frames that were fed, those fed again after a cut included. */
+  /** Number of frames fed, including those repeated after a cut. */
   readonly fed: number;
   readonly faults: number;
 }
 
-/** What an agent of the day lives on. */
+/** Store and ledger of an agent during the day. */
 export interface LifeStore {
   readonly outbox: OutboxStore;
   readonly memory: Memory;
   readonly records: RecordStore;
-  /** A commit was asked for, so that the feed must wait a moment. */
+  /** A commit was requested, so the feed must wait for it. */
   readonly asked: boolean;
-  /** Default: one that nothing reads after this life. */
+  /** Default: one that is not read after this life. */
   readonly ledger?: LedgerDocument;
 }
 
-/** One life of the agent: from its start to where it is cut, or to the end of the day. */
+/** One life of the agent: from its start to a cut, or to the end of the day. */
 export class Life {
   readonly store: LifeStore;
   readonly agent: Agent;
   readonly #clock: DayClock;
   readonly #log: DayLog;
   readonly #intake: (batch: ReturnType<typeof framesOf>) => void;
-  /** The next frame. */
+  /** Index of the next frame. */
   #frame: number;
 
   constructor(log: DayLog, store: LifeStore, boot: number, said: Log, published: (message: Published) => void) {
@@ -121,7 +121,7 @@ export class Life {
     this.#log = log;
     const kept = store.memory.recall(FEED) as { frame: number; elapsed: number } | undefined;
     this.#frame = kept?.frame ?? 0;
-    // The agent looks around at whole seconds; an agent that is started at one goes on doing so.
+    // The agent ticks at whole seconds, so it must start at one.
     const clock = new DayClock(Math.floor((kept?.elapsed ?? 0) / 1000) * 1000);
     this.#clock = clock;
     const link = {
@@ -163,12 +163,12 @@ export class Life {
     this.#intake = this.agent.intake(() => new DbcDecoder(this.agent.wanted, vehicle.databases, log.buses));
   }
 
-  /** The next frame to be fed. */
+  /** Index of the next frame. */
   get frame(): number {
     return this.#frame;
   }
 
-  /** Feeds all frames before the `end`-th; `told` hears of each piece. */
+  /** Feeds all frames before the `end`-th. `told` is called after each piece. */
   async live(end: number, told: () => void = () => undefined): Promise<void> {
     this.agent.start();
     this.agent.up();
@@ -177,7 +177,7 @@ export class Life {
     while (this.#frame < last) {
       const from = this.#frame;
       await this.#pass(elapsed[from] as number);
-      // A unit that sleeps sets a timer when the first frame wakes it, after this was asked.
+      // A sleeping unit sets a timer when the first frame wakes it, which is after this query.
       const due = Math.min(this.#clock.due, Math.floor((elapsed[from] as number) / 1000) * 1000 + 1000);
       let to = from + 1;
       while (to < last && (elapsed[to] as number) < due) to++;
@@ -189,7 +189,7 @@ export class Life {
     }
   }
 
-  /** Lets the rest of the day pass and stops the agent. */
+  /** Runs the rest of the day and stops the agent. */
   async rest(): Promise<void> {
     await this.#pass(DAY);
     this.#clock.elapsed = DAY;
@@ -208,13 +208,13 @@ export class Life {
     }
   }
 
-  /** Lets commits be made and messages go out. */
+  /** Lets commits finish and messages leave. */
   async #turn(): Promise<void> {
     if (this.store.asked) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** The day without a cut, lived once for all test files, and its frames. */
+/** The day without a cut, run once for all test files, and its frames. */
 export async function wholeDay(): Promise<{ readonly log: DayLog; readonly day: DayOutcome }> {
   const log = await recordDay();
   const file = await madeOnce('whole-day', async (path) => {
@@ -228,9 +228,11 @@ export async function wholeDay(): Promise<{ readonly log: DayLog; readonly day: 
 }
 
 /**
- * Runs the day. At each of `cuts`, indexes of frames in ascending order, the agent is gone without a word; the next one
- * takes up what the last commit wrote, and the feed goes on from where it was then. A cut before a point that an earlier
- * life has reached is left out.
+ * Runs the day. At each of `cuts` (frame indexes in ascending order) the agent is killed. The next one restores the
+ * state of
+ * the last commit, and the feed continues from its position then. A cut before a position that an earlier life has
+ * reached
+ * is skipped.
  */
 export async function runDay(log: DayLog, cuts: readonly number[] = []): Promise<DayOutcome> {
   const published: Published[] = [];

@@ -1,6 +1,7 @@
 /**
- * A store whose process can be killed: what was put is in memory, what the last commit wrote is what a later start
- * finds. A commit takes messages, states and records of one moment, after the work that asked for it.
+ * A store whose process can be killed: new entries are in memory, and a later start finds the state of the last commit.
+ * A
+ * commit stores messages, states and records together, after the work that requested it.
  */
 import { decodeValue, encodeValue } from '../../adapters/store/values.ts';
 import type {
@@ -29,19 +30,19 @@ export class KillableStore {
   readonly memory: Memory;
   readonly records: RecordStore;
   commits = 0;
-  /** Bytes of states that commits wrote because they differed from before. */
+  /** Bytes of changed states that commits wrote. */
   stateBytes = 0;
-  /** A commit was asked for and has not been made yet. */
+  /** A commit was requested and has not been made yet. */
   asked = false;
   readonly #disk: Image;
   readonly #live: Image;
   readonly #sources: (() => Iterable<readonly [string, unknown]>)[] = [];
-  /** What each state was when it was asked last; an object that comes again is not looked at again. */
+  /** Each state as last collected. An identical object is not compared again. */
   readonly #given = new Map<string, unknown>();
-  /** What the next commit does to the disk. */
+  /** Changes that the next commit makes on disk. */
   #changes: ((disk: Image) => void)[] = [];
 
-  /** `after`: the store that was killed. */
+  /** @param after the store that was killed */
   constructor(after?: KillableStore) {
     this.#disk = after === undefined ? { states: new Map(), records: new Map(), classes: new Map() } : after.#disk;
     this.#live = copy(this.#disk);
@@ -119,12 +120,12 @@ export class KillableStore {
         }),
       acknowledge: (priority, seq) => this.#change(({ classes }) => classes.get(priority)?.entries.delete(seq)),
       giveUp: (priority, seq) => this.#change(({ classes }) => classes.get(priority)?.entries.delete(seq)),
-      // Nothing is damaged here, and what the outbox gave up is in its state.
+      // Nothing is damaged here, and the outbox state contains the abandoned numbers.
       owed: () => [],
       gapKnown: () => undefined,
       commit: async () => {
         this.asked = true;
-        // As in the store on disk: a group is cut when the work that asked for it is done.
+        // Like in the store on disk, a group closes when the work that requested it is done.
         await undefined;
         if (this.asked) this.#commit();
       },

@@ -1,4 +1,4 @@
-/** The scripted day of the bench car, driven once: its frames, and what the script says of it. */
+/** The scripted day of the bench car, driven once: its frames, and expectations from the script. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { createBatch, slice } from '../../adapters/can/frames.ts';
@@ -13,40 +13,40 @@ import { madeOnce } from './run.ts';
 
 /** Midnight of the day, UTC ms. */
 export const MIDNIGHT: number = Date.UTC(2026, 2, 10);
-/** Where the clock of a unit stands at midnight that has just got its power back, UTC ms. */
+/** Clock of a unit at midnight if it has just got its power back, UTC ms. */
 const ORIGIN = Date.UTC(1970, 0, 1, 0, 1);
 export const DAY = 86_400_000;
 
 const route = new Route();
-/** The day as the script has it, worked out. */
+/** The day of the script, computed in full. */
 export const scenario: Day = new Day(route, script);
 export const vehicle: Vehicle = loadVehicle('bench');
-/** ms since midnight at which the unit learns the time. */
+/** Time at which the unit learns the time, ms since midnight. */
 export const timeKnownAt: number = timeOfDay(script.find(({ timeKnown }) => timeKnown)?.at ?? '00:00:00');
 
-/** Where the clock of the unit stands `elapsed` ms after midnight, UTC ms. */
+/** Clock of the unit at `elapsed` ms after midnight, UTC ms. */
 export function wallAt(elapsed: number): number {
   return elapsed + (elapsed < timeKnownAt ? ORIGIN : MIDNIGHT);
 }
 
-/** All frames of the day in one batch; times are ms since midnight. */
+/** All frames of the day in one batch, with times in ms since midnight. */
 export interface DayLog {
   readonly buses: readonly string[];
   readonly count: number;
   readonly elapsed: Float64Array;
-  /** The same as the unit's clock tells them, UTC ms. */
+  /** The same with times by the unit's clock, UTC ms. */
   readonly frames: FrameBatch;
 }
 
 const CAPACITY = 2_000_000;
 
-/** The day as the simulated car drives it, recorded once for all test files. */
+/** The day driven by the simulated car, recorded once for all test files. */
 export async function recordDay(): Promise<DayLog> {
   const file = await madeOnce('day', async (path) => writeFileSync(path, packDay(await driveDay())));
   return unpackDay(readFileSync(file));
 }
 
-/** Lets the simulated car live its day. */
+/** Runs the day of the simulated car. */
 export async function driveDay(): Promise<DayLog> {
   const clock = new VirtualClock(0);
   const car = new SimulatedCar({ clock, codec: new DbcCodec(vehicle.databases), scenario: 'day', seed: 1 });
@@ -67,7 +67,7 @@ export async function driveDay(): Promise<DayLog> {
   return { buses: car.buses, count: frames.count, elapsed, frames };
 }
 
-/** Frames `from` up to, but without, `to`. */
+/** Frames from index `from` (inclusive) to `to` (exclusive). */
 export function framesOf(log: DayLog, from: number, to: number): FrameBatch {
   return slice(log.frames, from, to);
 }
@@ -83,11 +83,11 @@ export function packDay({ count, elapsed, frames }: DayLog): Uint8Array {
   return Buffer.concat(columns.map((column) => new Uint8Array(column.buffer, column.byteOffset, column.byteLength)));
 }
 
-/** The bytes of one frame in {@link packDay}. */
+/** Size of one frame in {@link packDay}, bytes. */
 const FRAME = 8 + 4 + 8 + 1;
 
 export function unpackDay(packed: Uint8Array): DayLog {
-  // A buffer of its own, so that the columns lie as their elements need it.
+  // A separate buffer, so that the columns are aligned to their elements.
   const { buffer } = new Uint8Array(packed);
   const count = packed.length / FRAME;
   const elapsed = new Float64Array(buffer, 0, count);

@@ -2,7 +2,7 @@
 
 export function der(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   const length = contents.reduce((sum, part) => sum + part.length, 0);
-  // 8.1.3: below 128 one byte, else the number of bytes of the length, and those.
+  // 8.1.3: one byte below 128, else the number of length bytes, followed by those bytes.
   const long = length.toString(16).padStart(length > 0xff ? 4 : 2, '0');
   const head = length < 0x80 ? [tag, length] : [tag, 0x80 + long.length / 2, ...Buffer.from(long, 'hex')];
   return Buffer.concat([Uint8Array.from(head), ...contents]);
@@ -18,12 +18,12 @@ export const octets = (bytes: Uint8Array): Uint8Array => der(0x04, bytes);
 export const bits = (bytes: Uint8Array): Uint8Array => der(0x03, Uint8Array.of(0), bytes);
 export const yes: Uint8Array = der(0x01, Uint8Array.of(0xff));
 
-/** A number that is not negative, most significant byte first. */
+/** A non-negative number, most significant byte first. */
 export function integer(bytes: Uint8Array): Uint8Array {
   return der(0x02, (bytes[0] ?? 0) >= 0x80 ? Uint8Array.of(0) : new Uint8Array(0), bytes);
 }
 
-/** UTC time of a moment before 2050, to the second. */
+/** UTC time before 2050, to the second. */
 export function utcTime(at: number): Uint8Array {
   const digits = new Date(at).toISOString().replaceAll(/\D/g, '');
   return der(0x17, Buffer.from(`${digits.slice(2, 14)}Z`));

@@ -1,9 +1,9 @@
 import { defined } from '../../protocol/defined.ts';
-/** A client of server-sent events (WHATWG HTML §9.2) that keeps what it was sent. */
+/** A client of server-sent events (WHATWG HTML §9.2) that stores all events. */
 export interface ServerEvent {
   readonly name: string;
   readonly id?: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+  // biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
   readonly data: any;
 }
 
@@ -23,7 +23,7 @@ export class EventClient {
     return new EventClient(response.body);
   }
 
-  /** The first event of all that were sent for which `matches`. Rejects when the stream ends before. */
+  /** Resolves with the first matching event, including earlier ones. Rejects if the stream ends first. */
   async until(matches: (event: ServerEvent) => boolean): Promise<ServerEvent> {
     for (;;) {
       const found = this.events.find(matches);

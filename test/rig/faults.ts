@@ -1,11 +1,12 @@
-/** Faults at random in the classes behind an input. */
+/** Random faults in the classes behind an input. */
 import { onTestFinished } from 'vitest';
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * Has methods of these classes throw now and then, those that are asynchronous by a rejection, while `active`. A fault may
- * come before or after the work of the method.
+ * Makes methods of these classes sometimes throw, or reject if they are asynchronous, while `active`. A fault may come
+ * before
+ * or after the work of the method.
  */
 export class Faults {
   active = false;
@@ -23,7 +24,7 @@ export class Faults {
     }
   }
 
-  /** The same choices follow from the same seed. */
+  /** The same seed produces the same faults. */
   seed(value: number): void {
     this.#state = value | 1;
   }
@@ -44,7 +45,7 @@ export class Faults {
     });
   }
 
-  /** True once in so many times. */
+  /** Returns true once in `times` calls on average. */
   #chance(times: number): boolean {
     if (!this.active) return false;
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) | 0;

@@ -1,4 +1,4 @@
-/** The file system of the machine without waiting for the medium: what is in the page cache survives a process. */
+/** The machine's file system without fsync: data in the page cache survives the process. */
 import { type FileSystem, nodeFileSystem, type OpenFile } from '../../adapters/store/files.ts';
 
 export const hastyFiles: FileSystem = {

@@ -1,4 +1,4 @@
-/** An hour of the bench car, as its agent publishes it, with custom signals, a collision and the frames around it. */
+/** An hour of the bench car as published by its agent, with custom signals, a collision and the frames around it. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export interface HourMessage {
   readonly payload: string;
 }
 
-/** Its messages, in the order in which they were published; lived once for all test files. */
+/** Messages in the order of publication. The hour is run once for all test files. */
 export async function hourOfTheBench(): Promise<readonly HourMessage[]> {
   const file = await madeOnce('hour.json', async (path) => writeFileSync(path, JSON.stringify(await live())));
   return JSON.parse(readFileSync(file, 'utf8'));

@@ -1,4 +1,4 @@
-/** A real OpenID Connect provider on the loopback interface, at which everybody is `anna` as soon as they come. */
+/** A real OpenID Connect provider on the loopback interface that signs in every visitor as `anna`. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
@@ -6,7 +6,7 @@ import Provider from 'oidc-provider';
 export const CLIENT = { id: 'vigie-hub', secret: 'a long secret of the hub' };
 
 export class IdentityProvider {
-  /** Groups of anna, which the provider names where it is asked for them. */
+  /** Groups of anna, which the provider includes on request. */
   groups: readonly string[] = ['north', 'a group of another program'];
   readonly url: string;
   readonly #server: Server;
@@ -33,7 +33,7 @@ export class IdentityProvider {
     return new IdentityProvider(server);
   }
 
-  /** Knows the client from now on, which is reached at `url`. */
+  /** Registers the client at `url`. */
   register(url: string): void {
     this.#provider = new Provider(this.url, {
       clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [`${url}/vigie/v1/signed-in`] }],

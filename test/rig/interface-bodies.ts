@@ -1,9 +1,9 @@
-/** Bodies that are right, by the name of their form, and everything that can be made, changed and taken away. */
+/** Valid bodies by name of their form, and all resources that can be created, changed and deleted. */
 import type { Operation, RequestName, Side } from '../../protocol/interface/operation.ts';
 import { bases } from '../../protocol/interface/operation.ts';
 import type { InterfaceBench } from './interface.ts';
 
-/** Nobody listens there (RFC 863); the bench may try. */
+/** A port without a listener (RFC 863). The bench may send requests there. */
 const target = 'http://127.0.0.1:9/';
 
 const triggerParam = {
@@ -39,25 +39,25 @@ export const rightBodies: Readonly<Record<RequestName, object>> = {
   statusSetter: { status: 'Paused' },
 };
 
-/** Ids by the names in braces of paths. */
+/** Ids by the names of path parameters. */
 export type Ids = Record<string, string>;
 
-/** The address of an operation; names that are not known stay in braces. */
+/** Address of an operation. Unknown parameters stay in braces. */
 export function addressOf({ side, path }: Operation, ids: Ids): string {
   return `${bases[side]}${path.replace(/\{(\w+)\}/g, (name, id: string) => encodeURIComponent(ids[id] ?? name))}`;
 }
 
-/** Addresses of the user's monitors that were made by {@link Belongings}, by bench. */
+/** Addresses of user monitors created by {@link Belongings}, by bench. */
 const userMonitors = new WeakMap<InterfaceBench, string[]>();
 
-/** Things of one side that somebody made over the interface. */
+/** Resources of one side, created over the interface. */
 export class Belongings {
   readonly ids: Ids;
   readonly side: Side;
   readonly #bench: InterfaceBench;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** `ids`: of the fleet and the vehicle; `headers`: with the credentials of whoever makes them. */
+  /** `ids`: fleet and vehicle. `headers`: credentials of the creator. */
   constructor(bench: InterfaceBench, side: Side, ids: Ids, headers: Readonly<Record<string, string>> = {}) {
     this.#bench = bench;
     this.#headers = headers;
@@ -65,7 +65,7 @@ export class Belongings {
     this.ids = ids;
   }
 
-  /** A new callback, with all operations below it meant from now on. */
+  /** Creates a callback. From now on all operations below callbacks refer to it. */
   async callback(): Promise<string> {
     const fleet = this.side === 'fleet';
     const path = fleet ? '/fleets/{fid}/remote/callbacks' : '/user/callbacks';
@@ -73,8 +73,9 @@ export class Belongings {
   }
 
   /**
-   * A new monitor, on the user side below the callback made last. A user has five at most: the first and the two newest
-   * of those made here stay.
+   * Creates a monitor, on the user side below the latest callback. A user can have five, so only the first and the two
+   * newest
+   * of those created here are kept.
    */
   async monitor(): Promise<string> {
     if (this.side === 'fleet') {
@@ -90,7 +91,7 @@ export class Belongings {
     return id;
   }
 
-  /** A command, given with the callback made last. */
+  /** Sends a command under the latest callback. */
   async remote(): Promise<string> {
     const fleet = this.side === 'fleet';
     const vehicle = fleet ? '/fleets/{fid}/vehicles/{vid}' : '/user/vehicles/{id}';

@@ -1,10 +1,11 @@
 /**
- * A plain generated client, as swagger-codegen and openapi-generator write them: a model a schema, whose constructor
- * reads every declared member into its type and refuses what it does not know. Of both documents that clients are made
- * from: our own, and the published one.
+ * A simple generated client, like those of swagger-codegen and openapi-generator: one model per schema, whose
+ * constructor
+ * reads each declared member into its type and rejects unknown ones. It reads both documents from which clients are
+ * generated: the project's, and the published one.
  */
 
-/** JSON Schema as far as either document uses it. */
+/** JSON Schema, as far as either document uses it. */
 export interface ModelSchema {
   readonly $ref?: string;
   readonly type?: string;
@@ -17,7 +18,7 @@ export interface ModelSchema {
   readonly anyOf?: readonly ModelSchema[];
 }
 
-/** An object as a program sees it: dates are dates, and only declared members are there. */
+/** An object as a program sees it: dates are Date objects, and only declared members exist. */
 export type Model = Readonly<Record<string, unknown>>;
 
 interface Members {
@@ -26,9 +27,9 @@ interface Members {
 }
 
 export class GeneratedClient {
-  /** Members that no model has, e.g. `Trip.note`. A client that refuses them cannot read the answer. */
+  /** Members that no model has, e.g. `Trip.note`. A client that rejects them cannot read the answer. */
   readonly unknown = new Set<string>();
-  /** What could not be read, with its place. */
+  /** Values that could not be read, with their positions. */
   readonly faults: string[] = [];
   readonly #resolve: (reference: string) => ModelSchema;
   readonly #members = new Map<ModelSchema, Members>();
@@ -37,17 +38,17 @@ export class GeneratedClient {
     this.#resolve = resolve;
   }
 
-  /** Reads an answer; what is wrong with it is in {@link faults} and {@link unknown} then. */
+  /** Reads an answer, and adds its errors to {@link faults} and {@link unknown}. */
   read(schema: ModelSchema, value: unknown, where: string): unknown {
     if (schema.$ref !== undefined) {
       const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1);
-      // Places are told by model, not by the way through the answer: what is wrong with a model is wrong once.
+      // Positions are relative to a model, not to the answer, so that an error in a model is reported once.
       return this.read(this.#resolve(schema.$ref), value, name);
     }
     if (value === null) return this.#fault(where, 'is null');
     if (this.#isObject(schema)) return this.#object(schema, value, where);
     const [only, ...others] = [...(schema.allOf ?? []), ...(schema.anyOf ?? [])];
-    // Parts of a value that is not an object say the same of it: the first tells its type.
+    // All parts describe the same scalar value, so the first one defines its type.
     if (only !== undefined && others.length >= 0 && schema.type === undefined) return this.read(only, value, where);
     if (schema.enum !== undefined && !schema.enum.includes(value)) return this.#fault(where, `has no value ${value}`);
     switch (schema.type) {
@@ -71,7 +72,7 @@ export class GeneratedClient {
     if (typeof value !== 'string') return this.#fault(where, `${value} is not text`);
     if (format !== 'date-time') return value;
     const date = new Date(value);
-    // A program writes the date as it read it: nothing of it was lost.
+    // A program would write the date in the same form, so nothing was lost.
     if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(value.slice(0, 19))) {
       return this.#fault(where, `${value} is no moment in UTC`);
     }
@@ -96,7 +97,7 @@ export class GeneratedClient {
     return Object.keys(this.#membersOf(schema).properties).length > 0;
   }
 
-  /** Members of a model with those that it inherits. */
+  /** Members of a model, including inherited ones. */
   #membersOf(schema: ModelSchema): Members {
     const known = this.#members.get(schema);
     if (known !== undefined) return known;
@@ -116,7 +117,7 @@ export class GeneratedClient {
   }
 }
 
-/** Members beyond the published models, which clients have to accept, and why they are there. */
+/** Members beyond the published models that clients must accept, with the reason. */
 export const additions: Readonly<Record<string, string>> = {
   'Adas.createdAt': 'as it is told in fact',
   'AlarmDetails._links': 'every resource has links',

@@ -1,4 +1,4 @@
-/** The committed OpenAPI document as a judge of answers: it knows nothing of the server that gave them. */
+/** Checks answers against the committed OpenAPI document, independent of the server. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Operation } from '../../protocol/interface/operation.ts';
@@ -12,7 +12,7 @@ export interface DocumentParameter {
   readonly schema: DocumentSchema;
 }
 
-/** What the generators of requests read of a schema. */
+/** Parts of a schema that request generators use. */
 export interface DocumentSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -60,7 +60,7 @@ export class InterfaceDocument {
     this.#ajv.addSchema(this.#document, 'document');
   }
 
-  /** Operations of the interface with the path as it is written there and the method in capitals. */
+  /** Operations of the interface with documented paths and upper-case methods. */
   *operations(): Generator<{ path: string; method: string; operation: DocumentOperation }> {
     for (const [path, methods] of Object.entries(this.#document.paths)) {
       if (!path.startsWith('/connectedcar/')) continue;
@@ -70,7 +70,7 @@ export class InterfaceDocument {
     }
   }
 
-  /** What a reference within the document leads to. */
+  /** Target of a reference within the document. */
   resolve<T>(reference: string): T {
     let found: unknown = this.#document;
     for (const step of reference.replace('#/', '').split('/')) {
@@ -79,12 +79,12 @@ export class InterfaceDocument {
     return found as T;
   }
 
-  /** What is wrong with an answer; empty: it is as documented. */
+  /** Faults of an answer. Empty if it is as documented. */
   faultsOf(operation: Operation, answer: Answered): string[] {
     return this.faults(`${bases[operation.side]}${operation.path}`, operation.method, answer);
   }
 
-  /** The schema of the body of an answer; undefined when it has none. */
+  /** Schema of an answer's body. Undefined if it has none. */
   schemaOf({ side, path, method }: Operation, status: number): DocumentSchema | undefined {
     const at = `#/paths/${`${bases[side]}${path}`.replaceAll('/', '~1')}/${method.toLowerCase()}/responses/${status}`;
     const written = this.resolve<DocumentResponse>(at);
@@ -92,7 +92,7 @@ export class InterfaceDocument {
     return (Object.values(content)[0] as { schema: DocumentSchema } | undefined)?.schema;
   }
 
-  /** The same by the path as the document writes it. */
+  /** Like {@link faultsOf}, for the documented path. */
   faults(path: string, method: string, { status, headers, text, json }: Answered): string[] {
     const key = `/paths/${path.replaceAll('/', '~1')}/${method.toLowerCase()}`;
     const written = this.resolve<DocumentOperation | undefined>(`#${key}`)?.responses[status];

@@ -1,4 +1,4 @@
-/** Access to an interface as it is configured in a car: one fleet user and one user with a token. */
+/** Access to an interface as configured in a car: one fleet user and one user with a token. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const ISSUER = 'https://issuer.example';
 const AUDIENCE = 'vigie';
 export const PASSWORD = 'a long password';
 
-/** What a request brings to be let in. */
+/** Credentials in a request. */
 export interface Credentials {
   /** Appended to the query. */
   readonly query: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export class Gates {
     return { query: { client_id: 'app-1' }, headers: { authorization: `Basic ${basic}` } };
   }
 
-  /** A token with these scopes; default: all there are. */
+  /** A token with these scopes. Default: all scopes. */
   async user(
     granted: readonly string[] = Object.keys(scopes),
     expires = new Date('2040-01-01T00:00:00Z'),

@@ -1,4 +1,4 @@
-/** Walks an interface by the links of its answers, as a client does that knows nothing but where to begin. */
+/** Walks an interface along the links of its answers, like a client that knows only the entry point. */
 import type { Operation, Side } from '../../protocol/interface/operation.ts';
 import { bases } from '../../protocol/interface/operation.ts';
 import { operationsOf } from '../../protocol/interface/operations.ts';
@@ -14,7 +14,7 @@ export interface Visit {
 /** The operation that reads an address, and the ids in the address. */
 export function idsAt(side: Side, address: string): { operation: Operation; ids: Ids } | undefined {
   const given = new URL(address).pathname.slice(bases[side].length).split('/');
-  // Words before names in braces: `/status` of a fleet is not a vehicle.
+  // Literal path parts take precedence over parameters: `/status` of a fleet is not a vehicle.
   const found = operationsOf(side).flatMap((operation) => {
     const wanted = operation.path.split('/');
     if (operation.method !== 'GET' || wanted.length !== given.length) return [];
@@ -30,7 +30,9 @@ export function idsAt(side: Side, address: string): { operation: Operation; ids:
   return found.toSorted((a, b) => Object.keys(a.ids).length - Object.keys(b.ids).length)[0];
 }
 
-/** Follows every link from an address, at most `most` addresses of an operation; of templates with the ids given. */
+/**
+ * Follows every link from an address, at most `most` addresses per operation. Templates are filled with the given ids.
+ */
 export async function crawl(
   bench: InterfaceBench,
   side: Side,

@@ -1,32 +1,33 @@
 /**
- * Requests made from the OpenAPI document, and from nothing else, by a client that is careless, mistaken or means no good:
- * right values, wrong types, what is too long, all of Unicode, parameters repeated and unknown, every method.
+ * Requests generated from the OpenAPI document alone, by a careless, mistaken or hostile client: valid values, wrong
+ * types,
+ * texts that are too long, all of Unicode, repeated and unknown parameters, every method.
  */
 import fc from 'fast-check';
 import type { DocumentOperation, DocumentParameter, DocumentSchema, InterfaceDocument } from './interface-document.ts';
 
 export interface DocumentedRequest {
-  /** As the document writes it. */
+  /** As in the document. */
   readonly path: string;
   readonly operation: DocumentOperation;
   readonly method: string;
-  /** Path and query as they are sent. */
+  /** Path and query as sent. */
   readonly address: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
-/** What the requests may be about. */
+/** Resources that requests can refer to. */
 export interface Known {
-  /** By the path of an operation and the name of a parameter: values that lead somewhere. */
+  /** Existing ids, by the path of an operation and the name of a parameter. */
   ids(path: string, name: string): readonly string[];
-  /** Right values by the name of a member or parameter, where the document cannot say which those are. */
+  /** Valid values by name of member or parameter, where the document cannot express them. */
   readonly members: Readonly<Record<string, readonly unknown[]>>;
-  /** Right bodies of an operation. */
+  /** Valid bodies of an operation. */
   bodies(path: string, method: string): readonly object[];
 }
 
-/** Texts as programs with faults send them. */
+/** Texts as sent by faulty programs. */
 const junk = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 30 }),
   fc.string({ unit: 'binary', maxLength: 30 }),
@@ -36,7 +37,7 @@ const junk = fc.oneof(
   fc.integer({ min: 100, max: 20_000 }).map((length) => 'x'.repeat(length)),
 );
 
-/** Encoded as it should be, or not at all where the wire takes it. */
+/** Encoded properly, or not at all where the wire allows it. */
 const written = fc.tuple(junk, fc.boolean()).map(([value, encoded]) => {
   const safe = encodeURIComponent(value.replace(/\p{Surrogate}/gu, '?'));
   return encoded || !/^[\x21\x24-\x3e\x41-\x7e]*$/.test(value) ? safe : value;
@@ -45,7 +46,7 @@ const written = fc.tuple(junk, fc.boolean()).map(([value, encoded]) => {
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'];
 const header = fc.string({ unit: fc.constantFrom(...'abz09 ,;=*/+.-_"q'), maxLength: 30 });
 
-/** Values that a schema takes, as far as it says; deeper than `depth` only what is required. */
+/** Values that a schema accepts, as far as it states. Deeper than `depth` only required members. */
 class Values {
   readonly #document: InterfaceDocument;
   readonly #known: Known;
@@ -139,7 +140,7 @@ function queryOf(parameters: readonly DocumentParameter[], values: Values): fc.A
   const name = names.length === 0 ? written : fc.oneof({ arbitrary: fc.constantFrom(...names), weight: 5 }, written);
   const wrong = fc.tuple(name, written).map(([key, value]) => `${key}=${value}`);
   const pair = right.length === 0 ? wrong : fc.oneof({ arbitrary: fc.oneof(...right), weight: 3 }, wrong);
-  // Several of them, the same name twice among them.
+  // Several parameters, including repeated names.
   return fc.oneof(fc.constant([]), fc.array(pair, { maxLength: 5 })).map((pairs) => pairs.join('&'));
 }
 
@@ -165,7 +166,7 @@ function headersOf(sends: boolean): fc.Arbitrary<Record<string, string>> {
   );
 }
 
-/** By the schema, or right; then often with one member replaced; or no such thing at all. */
+/** A body by the schema, or a known valid one, often with one member replaced, or arbitrary data. */
 function bodyOf(
   { requestBody }: DocumentOperation,
   bodies: readonly object[],

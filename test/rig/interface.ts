@@ -1,4 +1,4 @@
-/** The bench with a day behind it: the agent as it is started in a car, its store on disk, its interface on a port. */
+/** The bench after a day: the agent as started in a car, its store on disk, its interface on a port. */
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ import { madeOnce } from './run.ts';
 
 export const VIN = 'VF3VGEBENCH000001';
 
-/** The machine's own clock, set to the evening of the day that the records are of. */
+/** The machine's clock, set to the evening of the recorded day. */
 export class EveningClock extends SystemClock {
   readonly #shift = MIDNIGHT + DAY - Date.now();
 
@@ -41,7 +41,7 @@ export class EveningClock extends SystemClock {
   }
 }
 
-/** A disk that can be told to take nothing more. */
+/** A disk that a test can make refuse writes. */
 class Disk {
   full = false;
 
@@ -50,7 +50,7 @@ class Disk {
       if (this.full) throw new VigieError('store.failed', 'no space left on device');
       await store.commit();
     };
-    // Members of a class's prototype: only a proxy passes all of them on.
+    // Members of a class are on its prototype, so a proxy is needed to pass all of them on.
     return new Proxy(store, {
       get: (target, name) => {
         if (name === 'commit') return commit;
@@ -64,17 +64,17 @@ class Disk {
 export interface BenchOptions {
   /** Default: as `vigie bench` serves it, both sides without access control. */
   readonly http?: InterfaceOptions['http'];
-  /** False: a new car, with nothing behind it. Default: it has lived the scripted day. */
+  /** False: a new car without records. Default: the car has run the scripted day. */
   readonly lived?: boolean;
-  /** URL of the broker that the car publishes to; default: one of its own. */
+  /** URL of the broker for the car. Default: a separate one. */
   readonly broker?: string;
-  /** True: nothing comes from the buses, so that the car stays as its day left it. */
+  /** True: no frames arrive, so that the car stays as at the end of its day. */
   readonly still?: boolean;
-  /** Keys of push notifications; default: the car has none. */
+  /** Keys for push notifications. Default: none. */
   readonly push?: VapidKeys;
 }
 
-/** File of the messages of the day, in the folder of the records. */
+/** File with the messages of the day, in the data directory. */
 const SENT = 'sent-that-day';
 
 /** A bench in this process. */
@@ -114,17 +114,17 @@ export class InterfaceBench {
     return this.#car;
   }
 
-  /** Where the interface is served. */
+  /** URL of the interface. */
   get url(): string {
     return this.car.interface?.url ?? '';
   }
 
-  /** What the car sent on the day that it has behind it. */
+  /** Messages that the car sent during its day. */
   sentThatDay(): readonly Pick<OutgoingMessage, 'topic' | 'payload'>[] {
     return deserialize(readFileSync(join(this.data, SENT))) as Pick<OutgoingMessage, 'topic' | 'payload'>[];
   }
 
-  /** Starts the agent, again after {@link halt}. */
+  /** Starts the agent, also after {@link halt}. */
   async boot(): Promise<void> {
     const push = this.#push;
     this.#car = await startCar({
@@ -164,13 +164,13 @@ export class InterfaceBench {
     rmSync(this.data, { recursive: true, force: true });
   }
 
-  /** Asks the interface; `path` begins with a slash, or is a whole address. */
+  /** Sends a request. `path` begins with a slash, or is a complete URL. */
   async ask(method: string, path: string, { body, headers = {} }: Asking = {}): Promise<Answered> {
     const url = new URL(path.startsWith('/') ? `${this.url}${path}` : path);
     const json = body === undefined ? {} : { 'content-type': 'application/json' };
     const answer = await this.#connections.request({
       origin: url.origin,
-      // As it was given: a URL would tidy it up.
+      // Sent unchanged: a URL object would normalise it.
       path: path.startsWith('/') ? path : `${url.pathname}${url.search}`,
       method: method as 'GET',
       headers: { ...json, ...headers },
@@ -191,7 +191,7 @@ export class InterfaceBench {
   }
 }
 
-/** Lets another agent live the day; its records are in the folder then. */
+/** Runs the day in another agent, which leaves its records in the directory. */
 async function liveDay(data: string): Promise<void> {
   const log = new MemoryLog();
   mkdirSync(data);
@@ -223,7 +223,7 @@ async function liveDay(data: string): Promise<void> {
 }
 
 export interface Asking {
-  /** Sent as JSON; a text as it is. */
+  /** Sent as JSON. A string is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -232,7 +232,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Undefined when the body is not JSON. */
+  /** Undefined if the body is not JSON. */
   readonly json: unknown;
 }
 

@@ -1,7 +1,7 @@
 /** Memory without a disk, for tests of the core alone. */
 import type { Memory } from '../../agent/ports.ts';
 
-/** What one agent keeps can be handed to the next: `commit` writes down what `keep` was given. */
+/** Stored state that can be passed from one agent to the next. `commit` stores the states collected by `keep`. */
 export class KeptMemory implements Memory {
   readonly kept = new Map<string, unknown>();
   #states: () => Iterable<readonly [string, unknown]> = () => [];

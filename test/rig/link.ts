@@ -1,10 +1,10 @@
 import type { Link, OutgoingMessage } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** A wire in the test's hands: messages wait until it acknowledges, loses or refuses them. */
+/** A link controlled by the test: messages wait until it acknowledges, loses or refuses them. */
 export class WireLink implements Link {
   connected = false;
-  /** What was published, in order, whatever became of it. */
+  /** All published messages, in order, whatever their outcome. */
   readonly published: OutgoingMessage[] = [];
   #open: { message: OutgoingMessage; resolve: () => void; reject: (error: Error) => void }[] = [];
 
@@ -22,13 +22,13 @@ export class WireLink implements Link {
     for (const { resolve } of this.#open.splice(0, count)) resolve();
   }
 
-  /** The connection ends: what is in flight is lost. */
+  /** The connection ends, and messages in flight are lost. */
   lose(): void {
     this.connected = false;
     for (const { reject } of this.#open.splice(0)) reject(new VigieError('link.lost', 'the test cut the wire'));
   }
 
-  /** The broker refuses the oldest message for ever. */
+  /** The broker refuses the oldest message permanently. */
   refuse(error = new VigieError('message.malformed', 'refused by the test')): void {
     this.#open.shift()?.reject(error);
   }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes of the buffers that something still refers to. Without a collection V8 chooses how many dead ones are counted. */
+/** Bytes of referenced buffers. Forces a garbage collection first, because V8 would count some dead buffers. */
 export function liveBuffers(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

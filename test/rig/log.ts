@@ -1,6 +1,6 @@
 import type { LogEvent, LogLevel, LogSink } from '../../protocol/log-events.ts';
 
-/** Keeps what was said, so that a test can ask for it. */
+/** Collects log lines for a test. */
 export class MemoryLog implements LogSink {
   readonly lines: { level: LogLevel; event: LogEvent; fields: Record<string, unknown> | undefined }[] = [];
 

@@ -1,4 +1,4 @@
-/** A real Mosquitto on a free loopback port, with persistence in a folder of its own. */
+/** A real Mosquitto on a free loopback port, with persistence in a separate folder. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -6,14 +6,14 @@ import type { BrokerRig } from './broker.ts';
 import { Daemon, withFreePorts } from './daemon.ts';
 
 export interface MosquittoOptions {
-  /** Further lines of the configuration. */
+  /** Additional lines of the configuration. */
   readonly settings?: readonly string[];
-  /** Lines about listening and access; default: a listener on the port, everybody may do everything. */
+  /** Lines about listeners and access. Default: one listener on the port with access for all. */
   readonly listener?: (port: number) => readonly string[];
 }
 
 export class MosquittoRig implements BrokerRig {
-  /** Folder of configuration and persistence; tests may add files before the start. */
+  /** Folder of configuration and persistence. Tests may add files before the start. */
   readonly folder: string = mkdtempSync(join(tmpdir(), 'mosquitto-'));
   readonly #options: MosquittoOptions;
   #port = 0;
@@ -31,7 +31,7 @@ export class MosquittoRig implements BrokerRig {
     return `mqtt://127.0.0.1:${this.#port}`;
   }
 
-  /** Of the running process; 0 when there is none. */
+  /** Process id, or 0 if it is stopped. */
   get pid(): number {
     return this.#daemon?.pid ?? 0;
   }
@@ -41,7 +41,7 @@ export class MosquittoRig implements BrokerRig {
     else await withFreePorts(1, ([port = 0]) => this.#run(port));
   }
 
-  /** SIGTERM: it saves what it keeps and ends its connections. */
+  /** SIGTERM: it saves its state and closes its connections. */
   async stop(): Promise<void> {
     await this.#daemon?.end('SIGTERM');
     this.#daemon = undefined;
@@ -52,7 +52,7 @@ export class MosquittoRig implements BrokerRig {
     this.#daemon = undefined;
   }
 
-  /** Lets it hang: connections stay, nothing is answered. */
+  /** Makes it hang: connections stay open, and no request is answered. */
   hang(): void {
     this.#daemon?.signal('SIGSTOP');
   }
@@ -85,7 +85,7 @@ export class MosquittoRig implements BrokerRig {
       `persistence_location ${this.folder}/`,
       'log_dest stderr',
       'set_tcp_nodelay true',
-      // Started as root it would otherwise become a user that cannot write the folder.
+      // Started as root, it would otherwise change to a user that cannot write the folder.
       `user ${userInfo().username}`,
       ...(this.#options.settings ?? []),
     ];

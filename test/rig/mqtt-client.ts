@@ -1,4 +1,4 @@
-/** A client of a broker that sends what it likes, as MQTT 3.1.1, and says what became of it. */
+/** An MQTT 3.1.1 client that can send anything, and reports the outcome. */
 import { connectAsync, type IClientOptions, type MqttClient as LibraryClient } from 'mqtt';
 
 export class MqttClient {
@@ -8,12 +8,12 @@ export class MqttClient {
 
   private constructor(client: LibraryClient) {
     this.#client = client;
-    // An error of the connection is followed by its end.
+    // A connection error is followed by `close`.
     client.on('error', () => undefined);
     this.closed = new Promise((resolve) => client.once('close', () => resolve()));
   }
 
-  /** Rejects when the broker refuses the connection. */
+  /** Rejects if the broker refuses the connection. */
   static async connect(url: string, options: IClientOptions): Promise<MqttClient> {
     return new MqttClient(await connectAsync(url, { ...options, protocolVersion: 4, reconnectPeriod: 0 }, false));
   }

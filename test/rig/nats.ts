@@ -1,4 +1,4 @@
-/** Real NATS servers on free loopback ports: MQTT 3.1.1 over JetStream, alone or three as a cluster. */
+/** Real NATS servers on free loopback ports: MQTT 3.1.1 over JetStream, one server or a cluster of three. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,8 +18,8 @@ interface Member {
 }
 
 /**
- * Seconds after which a message that was not acknowledged comes again: NATS counts them from the delivery, whatever
- * became of the connection, so that a car which was cut off waits for so long after it is back.
+ * Time after which an unacknowledged message is repeated. NATS counts it from the delivery, whatever happens to the
+ * connection, so a car that was cut off waits for it after it is back.
  */
 const ACK_WAIT = [`ack_wait: "1s"`, 'max_ack_pending: 1000'];
 
@@ -34,7 +34,7 @@ async function serve(
     `listen: 127.0.0.1:${client}`,
     `server_name: ${member?.name ?? 'alone'}`,
     `jetstream { store_dir: "${join(folder, 'jetstream')}" }`,
-    // Without the number, the first client gets streams with as many replicas as there are routes.
+    // Without this setting, the first client gets streams with as many replicas as there are routes.
     `mqtt { listen: "127.0.0.1:${mqtt}", ${settings.join(', ')}${member === undefined ? '' : ', stream_replicas: 3'} }`,
   ];
   if (member !== undefined) {
@@ -52,7 +52,7 @@ export class NatsRig implements BrokerRig {
   #ports: Ports | undefined;
   #daemon: Daemon | undefined;
 
-  /** `settings`: members of `mqtt`, instead of those for tests of the link. */
+  /** @param settings members of `mqtt`, instead of those for tests of the link */
   constructor(settings?: readonly string[]) {
     this.#settings = settings;
   }
@@ -65,7 +65,7 @@ export class NatsRig implements BrokerRig {
     return `mqtt://127.0.0.1:${this.port}`;
   }
 
-  /** Of the running process; 0 when there is none. */
+  /** Process id, or 0 if it is stopped. */
   get pid(): number {
     return this.#daemon?.pid ?? 0;
   }
@@ -95,18 +95,18 @@ export class NatsRig implements BrokerRig {
   }
 }
 
-/** Three servers that keep everything three times. */
+/** Three servers that store everything three times. */
 export class NatsCluster {
   readonly #folder = mkdtempSync(join(tmpdir(), 'nats-cluster-'));
   readonly #settings: readonly string[] | undefined;
   #members: { ports: Ports; member: Member; folder: string; daemon: Daemon | undefined }[] = [];
 
-  /** `settings`: members of `mqtt`, instead of those for tests of the link. */
+  /** @param settings members of `mqtt`, instead of those for tests of the link */
   constructor(settings?: readonly string[]) {
     this.#settings = settings;
   }
 
-  /** Where cars may connect, in the order of the servers. */
+  /** Addresses for cars, in the order of the servers. */
   get urls(): readonly string[] {
     return this.ports.map((port) => `mqtt://127.0.0.1:${port}`);
   }
@@ -115,17 +115,17 @@ export class NatsCluster {
     return this.#members.map(({ ports }) => ports.mqtt);
   }
 
-  /** Of the processes; 0 for a server that does not run. */
+  /** Process ids, or 0 for a stopped server. */
   get pids(): readonly number[] {
     return this.#members.map(({ daemon }) => daemon?.pid ?? 0);
   }
 
-  /** Of the servers, in the same order; each has a folder `jetstream`. */
+  /** Folders of the servers in the same order. Each contains a folder `jetstream`. */
   get folders(): readonly string[] {
     return this.#members.map(({ folder }) => folder);
   }
 
-  /** Resolves when all listen; that they have found each other shows when they accept a client. */
+  /** Resolves when all listen. They have found each other once they accept a client. */
   async start(): Promise<void> {
     const free = await freePorts(9);
     const port = (i: number): number => free[i] ?? 0;
@@ -139,12 +139,12 @@ export class NatsCluster {
     await Promise.all(this.#members.map((_, i) => this.revive(i)));
   }
 
-  /** Ends the server at `place` at once. */
+  /** Kills the server at `place`. */
   async kill(place: number): Promise<void> {
     await this.#members[place]?.daemon?.end('SIGKILL');
   }
 
-  /** Starts it again, with what it had kept. */
+  /** Restarts the server with its stored state. */
   async revive(place: number): Promise<void> {
     const one = this.#members[place];
     if (one !== undefined) one.daemon = await serve(one.folder, one.ports, one.member, this.#settings);

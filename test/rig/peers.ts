@@ -1,15 +1,15 @@
 /**
- * Suites that run against a program or a device of the system. Where it is absent, they are skipped by name.
+ * Suites that need a program or a device of the system. If it is missing, they are skipped by name.
  */
 import { accessSync, closeSync, constants, existsSync, openSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describeNeeding } from '../needs.ts';
 
-/** Debian keeps the programs of a PostgreSQL server in a folder of its version, the newest first here. */
+/** Debian puts the programs of a PostgreSQL server in one folder per version. The newest comes first here. */
 const POSTGRESQL = '/usr/lib/postgresql';
 const versions = existsSync(POSTGRESQL) ? readdirSync(POSTGRESQL).toSorted((a, b) => Number(b) - Number(a)) : [];
 
-/** Daemons lie outside the PATH of an ordinary user. */
+/** Daemons are outside the PATH of an ordinary user. */
 const folders = [
   ...(process.env['PATH'] ?? '').split(delimiter),
   '/usr/sbin',
@@ -17,19 +17,20 @@ const folders = [
   ...versions.map((version) => join(POSTGRESQL, version, 'bin')),
 ];
 
-/** The program's full path, or undefined. */
+/** Full path of the program, or undefined. */
 export function findPeer(command: string): string | undefined {
   return folders.map((folder) => join(folder, command)).find(executable);
 }
 
-/** `describe` for suites that need `command`, e.g. `mosquitto`; `scripts/install-peers.sh` installs it. */
+/** `describe` for suites that need `command`, e.g. `mosquitto`. `scripts/install-peers.sh` installs it. */
 export function describePeer(command: string, name: string, suite: () => void): void {
   describePeers([command], name, suite);
 }
 
 /**
- * `describe` for suites that need several programs or devices, e.g. `/dev/ptmx` for pseudo-terminals. The first that is
- * absent is the reason to skip the suite.
+ * `describe` for suites that need several programs or devices, e.g. `/dev/ptmx` for pseudo-terminals. The first missing
+ * one is
+ * the reason for skipping.
  */
 export function describePeers(peers: readonly string[], name: string, suite: () => void): void {
   const absence = peers.map(absenceOf).find((reason) => reason !== undefined);
@@ -42,7 +43,7 @@ function absenceOf(peer: string): string | undefined {
   return `${peer} is not installed; run scripts/install-peers.sh as root`;
 }
 
-/** A root without the file system of pseudo-terminals may have the device, and only opening it fails. */
+/** A container without the pseudo-terminal file system may have the device, and only opening it fails. */
 function opens(device: string): boolean {
   try {
     closeSync(openSync(device, 'r+'));

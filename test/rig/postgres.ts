@@ -1,4 +1,4 @@
-/** A real PostgreSQL on a free loopback port, with its data in a folder of its own. */
+/** A real PostgreSQL on a free loopback port, with its data in a separate folder. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -21,14 +21,14 @@ export class PostgresRig {
   #daemon: Daemon | undefined;
   #databases = 0;
 
-  /** `disk`: where it keeps its data, instead of a folder of its own. */
+  /** @param disk disk for its data, instead of a separate folder */
   constructor({ disk, settings = {} }: { disk?: SmallDisk; settings?: Readonly<Record<string, string>> } = {}) {
     this.#disk = disk;
     this.#settings = settings;
     this.#folder = disk?.seen ?? mkdtempSync(join(tmpdir(), 'vigie-postgres-'));
   }
 
-  /** Directory of the files of all its databases. */
+  /** Directory with the files of all its databases. */
   get files(): string {
     return join(this.#folder, 'data', 'base');
   }
@@ -52,12 +52,12 @@ export class PostgresRig {
     return this;
   }
 
-  /** Of the running server; 0 when there is none. */
+  /** Process id, or 0 if it is stopped. */
   get pid(): number {
     return this.#daemon?.pid ?? 0;
   }
 
-  /** Resolves when it answers again; starts it when it gave up, as it does when it cannot write its log. */
+  /** Resolves when it answers again. Restarts it if it gave up because it could not write its log. */
   async revive(url: string): Promise<void> {
     for (;;) {
       if (this.#daemon?.ended === true) await this.start();
@@ -65,19 +65,19 @@ export class PostgresRig {
         await this.execute(url, 'SELECT 1');
         return;
       } catch {
-        // It recovers.
+        // It is recovering.
       }
     }
   }
 
-  /** URL of a new database. `options` are those of CREATE DATABASE. */
+  /** Creates a database and returns its URL. `options` are those of CREATE DATABASE. */
   async create(options = ''): Promise<string> {
     const name = `hub${++this.#databases}`;
     await this.execute(this.#urlOf('postgres'), `CREATE DATABASE ${name} ${options}`);
     return this.#urlOf(name);
   }
 
-  /** Executes statements on a connection of their own; rows of the last. */
+  /** Executes statements on a separate connection. Returns the rows of the last one. */
   async execute(url: string, ...statements: string[]): Promise<readonly Record<string, unknown>[]> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -90,7 +90,7 @@ export class PostgresRig {
     }
   }
 
-  /** Immediate shutdown: it ends nothing in order and recovers from its log at the next start. */
+  /** Immediate shutdown: nothing is closed in order, and the next start recovers from the WAL. */
   async kill(): Promise<void> {
     await this.#daemon?.end('SIGQUIT');
     this.#daemon = undefined;
@@ -101,7 +101,7 @@ export class PostgresRig {
     if (this.#disk === undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Its data as it sees them. */
+  /** Path of its data as the server sees it. */
   get #data(): string {
     return join(this.#disk?.folder ?? this.#folder, 'data');
   }
@@ -115,7 +115,7 @@ export class PostgresRig {
       listen_addresses: '127.0.0.1',
       port: String(port),
       unix_socket_directories: '',
-      // The machine keeps running, so a commit that is written needs no sync to outlive the server.
+      // The machine keeps running, so a written commit survives the server without a sync.
       fsync: 'off',
       ...this.#settings,
     };
@@ -136,7 +136,7 @@ export class PostgresRig {
 
   #command(program: string, ...words: string[]): [program: string, ...words: string[]] {
     const full = findPeer(program) ?? '';
-    // It becomes the program, so that signals reach the server itself.
+    // The wrapper replaces itself by the program, so that signals reach the server.
     const as = ['--reuid=postgres', '--regid=postgres', '--init-groups'];
     const server = isRoot ? ['/usr/bin/setpriv', ...as, full, ...words] : [full, ...words];
     const [first = '', ...rest] = [...(this.#disk?.inside ?? []), ...server];

@@ -1,4 +1,6 @@
-/** `vigie run` on a real broker, with everything that a unit may have: adapter, receiver, interface, metrics, recording. */
+/**
+ * `vigie run` on a real broker with all parts that a unit may have: adapter, receiver, interface, metrics, recording.
+ */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,9 +24,9 @@ import { MosquittoRig } from './mosquitto.ts';
 const VIN = 'VF3VNREST00000001';
 
 export interface QuietOptions {
-  /** Silence after which the broker is asked, awake and asleep alike, e.g. `60s`. */
+  /** Keep-alive interval, awake and asleep, e.g. `60s`. */
   readonly keepalive: string;
-  /** The unit stays awake for so long, e.g. `3s`. */
+  /** Time for which the unit stays awake, e.g. `3s`. */
   readonly standbyFor: string;
 }
 
@@ -45,7 +47,7 @@ export class QuietUnit {
     this.adapter = new Adapter('lawicel', (text) => this.#say(text));
   }
 
-  /** Resolves when the unit is ready, connected, listening to its bus and to its receiver. */
+  /** Resolves when the unit is ready, connected, and receives from bus and GNSS receiver. */
   static async start(options: QuietOptions): Promise<QuietUnit> {
     const unit = new QuietUnit();
     await unit.#broker.start();
@@ -64,7 +66,7 @@ export class QuietUnit {
     await unit.#process.says(`ready: ${VIN}`);
     await unit.presence.take((word) => word === 'online');
     await bus.until(() => unit.adapter.mode === 'joined');
-    // A receiver that has a fix once a second, for as long as it is there.
+    // A receiver with a fix once a second while it exists.
     receiver.say('$GPTXT,01,01,02,hello*2D\r\n');
     return unit;
   }
@@ -77,13 +79,13 @@ export class QuietUnit {
     return this.#process?.output ?? '';
   }
 
-  /** One frame comes over the bus: the car has gone so far, km. */
+  /** Sends one frame on the bus with this mileage, km. */
   talk(mileage: number): void {
     const { id, data } = this.#codec.encode('ODOMETER', { Mileage: mileage });
     this.adapter.receive(`t${id.toString(16).padStart(3, '0')}${data.length}${Buffer.from(data).toString('hex')}`);
   }
 
-  /** A signed command is sent; the id that reports name. */
+  /** Sends a signed command. Returns its id in the reports. */
   async wake(): Promise<string> {
     const signer = await CommandSigner.open(join(this.#folder, 'keys'), 'owner');
     const id = crypto.randomUUID();

@@ -1,6 +1,7 @@
 /**
- * A real RabbitMQ with its MQTT plugin on free loopback ports. It takes seconds to start, so one serves a whole suite
- * and forgets between tests what these left.
+ * A real RabbitMQ with its MQTT plugin on free loopback ports. It takes seconds to start, so one serves a whole suite,
+ * and
+ * its state is cleared between tests.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,17 +10,17 @@ import { connectAsync } from 'mqtt';
 import type { BrokerRig } from './broker.ts';
 import { Daemon, freePorts, withFreePorts } from './daemon.ts';
 
-/** What Debian's command runs; the command itself wants to be root or the broker's own user. */
+/** The program behind Debian's command, which must run as root or as the broker's user. */
 const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 interface Ports {
   readonly mqtt: number;
-  /** Of the Erlang node: other nodes, and the mapper that knows where nodes are. */
+  /** Ports of the Erlang node: for other nodes, and of the port mapper. */
   readonly node: number;
   readonly mapper: number;
 }
 
-/** What tests leave at a broker. */
+/** State that tests leave at a broker. */
 export interface Leftovers {
   readonly clientIds: readonly string[];
   readonly retained: readonly string[];
@@ -29,13 +30,13 @@ export class RabbitRig implements BrokerRig {
   readonly #folder = mkdtempSync(join(tmpdir(), 'rabbitmq-'));
   readonly #leftovers: Leftovers;
   #ports: Ports | undefined;
-  /** Left running as it is after a crash: a second mapper on the same port would end itself. */
+  /** Not restarted if it still runs after a crash: a second mapper on the same port would exit. */
   #mapper: Daemon | undefined;
   #daemon: Daemon | undefined;
 
   readonly #settings: readonly string[];
 
-  /** `settings`: lines of the configuration, instead of those for tests of the link. */
+  /** @param settings lines of the configuration, instead of those for tests of the link */
   constructor(leftovers: Leftovers, settings: readonly string[] = [SUBSCRIPTION_TTL]) {
     this.#leftovers = leftovers;
     this.#settings = settings;
@@ -49,12 +50,12 @@ export class RabbitRig implements BrokerRig {
     return `mqtt://127.0.0.1:${this.port}`;
   }
 
-  /** Of the running process, which leads a group; 0 when there is none. */
+  /** Process id, which leads a group, or 0 if it is stopped. */
   get pid(): number {
     return this.#daemon?.pid ?? 0;
   }
 
-  /** Does nothing when it runs. */
+  /** Does nothing if it is running. */
   async start(): Promise<void> {
     if (this.#daemon !== undefined && !this.#daemon.ended) return;
     if (this.#ports !== undefined) {
@@ -76,7 +77,7 @@ export class RabbitRig implements BrokerRig {
     await this.#daemon?.end('SIGKILL');
   }
 
-  /** Forgets sessions and retained messages, for the next test. */
+  /** Clears sessions and retained messages for the next test. */
   async remove(): Promise<void> {
     await this.start();
     for (const clientId of this.#leftovers.clientIds) {
@@ -86,7 +87,7 @@ export class RabbitRig implements BrokerRig {
     }
   }
 
-  /** Ends it and removes what it kept. */
+  /** Ends it and removes its state. */
   async destroy(): Promise<void> {
     await this.kill();
     await this.#mapper?.end('SIGKILL');
@@ -94,13 +95,13 @@ export class RabbitRig implements BrokerRig {
   }
 
   async #run(ports: Ports): Promise<Daemon> {
-    // The broker's own start would leave one behind, for the whole machine.
+    // The broker would otherwise start a mapper that stays for the whole machine.
     if (this.#mapper === undefined || this.#mapper.ended) this.#mapper = await map(ports.mapper);
     return serve(this.#folder, this.#folder, ports, this.#settings);
   }
 }
 
-/** Three nodes with one map of nodes; what waits for a client that keeps its session is on all of them. */
+/** Three nodes with one port mapper. Queues of persistent sessions are on all of them. */
 export class RabbitCluster {
   readonly #folder = mkdtempSync(join(tmpdir(), 'rabbitmq-cluster-'));
   readonly #settings: readonly string[];
@@ -111,17 +112,17 @@ export class RabbitCluster {
     this.#settings = settings;
   }
 
-  /** Where cars may connect, in the order of the nodes. */
+  /** Ports for cars, in the order of the nodes. */
   get ports(): readonly number[] {
     return this.#nodes.map(({ ports }) => ports.mqtt);
   }
 
-  /** Of the processes, each of which leads a group; 0 for a node that does not run. */
+  /** Process ids, each of which leads a group, or 0 for a stopped node. */
   get pids(): readonly number[] {
     return this.#nodes.map(({ daemon }) => daemon?.pid ?? 0);
   }
 
-  /** Resolves when all run; each takes clients as soon as the nodes have agreed on who keeps the client identifiers. */
+  /** Resolves when all run. A node accepts clients once the nodes have agreed on the owners of client identifiers. */
   async start(): Promise<void> {
     const [mapper = 0, ...free] = await freePorts(7);
     this.#mapper = await map(mapper);
@@ -132,12 +133,12 @@ export class RabbitCluster {
     await Promise.all(this.#nodes.map((_, i) => this.revive(i)));
   }
 
-  /** Ends a node at once. */
+  /** Kills a node. */
   async kill(place: number): Promise<void> {
     await this.#nodes[place]?.daemon?.end('SIGKILL');
   }
 
-  /** Starts it again, with what it had kept. */
+  /** Restarts a node with its stored state. */
   async revive(place: number): Promise<void> {
     const one = this.#nodes[place];
     if (one === undefined) return;
@@ -147,7 +148,7 @@ export class RabbitCluster {
       'cluster_formation.peer_discovery_backend = classic_config',
       ...this.ports.map((port, i) => `cluster_formation.classic_config.nodes.${i + 1} = ${nodeName(port)}`),
     ];
-    // Nodes trust each other by a secret in the home directory, which the first makes.
+    // Nodes authenticate by a secret in the home directory, which the first node creates.
     one.daemon = await serve(one.folder, this.#folder, one.ports, settings);
   }
 
@@ -199,7 +200,7 @@ function serve(
   });
 }
 
-/** Milliseconds that a session is kept for a client that is away. */
+/** Lifetime of the session of an absent client, ms. */
 const SUBSCRIPTION_TTL = 'mqtt.subscription_ttl = 604800000';
 
 function configuration(mqtt: number): readonly string[] {

@@ -1,4 +1,4 @@
-/** A TCP relay in front of a broker, to hold and cut connections at a known moment. */
+/** A TCP relay in front of a broker that can hold and cut connections. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -10,20 +10,21 @@ interface Pair {
 export class Relay {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
-  /** Pairs of which one side is gone and the other does not know. */
+  /** Pairs of which one side has closed and the other has not noticed. */
   readonly #ended = new Set<Pair>();
-  /** Bytes that came from clients, per connection that was made, in order. */
+  /** Bytes received from clients, per connection, in order. */
   readonly received: Buffer[][] = [];
   #held = false;
   /**
-   * Milliseconds of silence after which a connection is forgotten, as address translators do: nothing passes any more
-   * and neither side is told.
+   * Silence after which a connection is dropped like by address translation, ms: nothing passes any more, and neither
+   * side is
+   * notified.
    */
   patience = Number.POSITIVE_INFINITY;
-  /** Connections that were forgotten. */
+  /** Number of dropped connections. */
   forgotten = 0;
 
-  /** Where connections lead that are made from now on. */
+  /** Port for connections made from now on. */
   brokerPort: number;
 
   private constructor(brokerPort: number) {
@@ -48,13 +49,13 @@ export class Relay {
       client.on('data', (chunk) => passes() && bytes.push(chunk));
       broker.on('data', passes);
       this.#pairs.add(pair);
-      // While it holds, neither side learns that the other is gone: the connection is half open.
+      // While it holds, neither side notices the end of the other: the connection is half-open.
       const end = (): void => {
         if (this.#held) this.#ended.add(pair);
         else this.#end(pair, 'in order');
       };
       for (const socket of [client, broker]) {
-        // The other side sees the end whether it came with an error or not.
+        // The other side sees the end, with or without an error.
         socket.on('error', end).on('end', end).on('close', end);
       }
       client.pipe(broker, { end: false });
@@ -76,13 +77,13 @@ export class Relay {
     return `mqtt://127.0.0.1:${address.port}`;
   }
 
-  /** Nothing passes any more, in neither direction; connections stay. */
+  /** Stops traffic in both directions. Connections stay open. */
   hold(): void {
     this.#held = true;
     for (const pair of this.#pairs) hold(pair);
   }
 
-  /** What was held passes, and everything after it. */
+  /** Forwards held data, and everything after it. */
   release(): void {
     this.#held = false;
     for (const pair of this.#ended) this.#end(pair, 'in order');
@@ -92,7 +93,7 @@ export class Relay {
     }
   }
 
-  /** Ends all connections without a word. */
+  /** Closes all connections abruptly. */
   cut(): void {
     for (const pair of this.#pairs) this.#end(pair, 'at once');
   }

@@ -1,7 +1,9 @@
 /**
- * What all test files of a run share. The bundled program is made before the first file: from the sources, Node strips
- * types at each of several hundred starts, which takes five times as long as a start from the bundle. All else is made
- * by the first file that asks for it.
+ * Data shared by all test files of a run. The program is bundled before the first file, because a start from the
+ * sources makes
+ * Node strip types of several hundred files, which takes five times as long. Everything else is made by the first file
+ * that
+ * needs it.
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,12 +15,12 @@ import { bundleProgram, bundling } from '../../scripts/bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** vitest's `globalSetup`: the processes that run the files inherit the environment; the returned function ends it. */
+/** vitest's `globalSetup`: the test processes inherit the environment. The returned function ends the run. */
 export default async function setUp(): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-run-'));
   const bundle = join(folder, 'program');
   await bundleProgram(bundle);
-  // For packages with machine code, which stay where they are.
+  // For packages with machine code, which stay in place.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   process.env['TEST_FOLDER'] = folder;
   process.env['TEST_PROGRAM'] = join(bundle, 'main.mjs');
@@ -32,12 +34,13 @@ export function runFolder(): string {
   return folder;
 }
 
-/** How often a file looks whether another one has made what it asked for. */
+/** Interval at which a file checks whether another one has made shared data. */
 const POLL_INTERVAL_MS = 50;
 
 /**
- * A file or folder that all test files of the run share: `make` puts it at the path it is given. If several files ask at
- * once, one makes it and the others wait; if it fails, the next one tries. Nobody may change it.
+ * A file or folder shared by all test files of the run: `make` creates it at the given path. If several files ask at
+ * the same
+ * time, one makes it and the others wait. If that fails, the next one tries. It must not be changed.
  */
 export async function madeOnce(name: string, make: (path: string) => void | Promise<void>): Promise<string> {
   const path = join(runFolder(), name);
@@ -48,7 +51,7 @@ export async function madeOnce(name: string, make: (path: string) => void | Prom
     await setTimeout(POLL_INTERVAL_MS);
   }
   try {
-    // Another file may have made it between the two looks.
+    // Another file may have made it between the two checks.
     if (existsSync(path)) return path;
     const draft = join(mkdtempSync(join(runFolder(), 'draft-')), basename(name));
     await make(draft);
@@ -59,7 +62,7 @@ export async function madeOnce(name: string, make: (path: string) => void | Prom
   }
 }
 
-/** False if the folder is there. */
+/** Creates the folder. Returns false if it exists. */
 function makesFolder(path: string): boolean {
   try {
     mkdirSync(path);
@@ -70,9 +73,9 @@ function makesFolder(path: string): boolean {
   }
 }
 
-/** Bundles a program of the tests, e.g. `test/day/child.ts`, for those that start it again and again. */
+/** Bundles a test program, e.g. `test/day/child.ts`, that is started repeatedly. */
 export function bundled(source: string): Promise<string> {
-  // Beside the program, because the shipped profiles are there.
+  // In the folder of the main program, because the shipped profiles are there.
   return madeOnce(`program/${source.replaceAll('/', '-').replace(/\.ts$/, '.mjs')}`, async (path) => {
     await build({ ...bundling, absWorkingDir: root, entryPoints: [source], outfile: path });
   });

@@ -1,15 +1,16 @@
 const wanted = process.env['TEST_RUNS'];
 
 /**
- * How many cases a long property test tries: `few` in `npm test`, `all` in `npm run test:properties`, which CI runs, and
- * any other number with e.g. TEST_RUNS=100000.
+ * Number of cases in a long property test: `few` in `npm test`, `all` in `npm run test:properties`, which CI runs, or
+ * another
+ * number set by e.g. TEST_RUNS=100000.
  */
 export function runs(few: number, all: number): number {
   if (wanted === undefined) return few;
   return wanted === 'all' ? all : Number(wanted);
 }
 
-/** The distance of places that an exhaustive test tries: every `few`th one in `npm test`, else each. */
+/** Step between positions in an exhaustive test: `few` in `npm test`, else 1. */
 export function stride(few: number): number {
   return wanted === undefined ? few : 1;
 }

@@ -1,11 +1,14 @@
-/** A broker that does what the test says, byte by byte. */
+/** A broker with scripted answers, byte by byte. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
 /** Packets of MQTT 3.1.1. */
 export const accept = Uint8Array.of(0x20, 2, 0, 0);
 
-/** PUBLISH with these flags (clause 3.3.1) and the packet identifier 7 where it has one, without its `size` bytes of payload. */
+/**
+ * A PUBLISH with these flags (clause 3.3.1), and packet identifier 7 if it has one, without its `size` bytes of
+ * payload.
+ */
 export function publishHead(flags: number, topic: string, size: number): Uint8Array {
   const id = (flags & 0b110) === 0 ? [] : [0, 7];
   const body = [topic.length >> 8, topic.length & 0xff, ...Buffer.from(topic), ...id];
@@ -16,7 +19,7 @@ export function publishHead(flags: number, topic: string, size: number): Uint8Ar
   return Uint8Array.of(0x30 | flags, ...coded, ...body);
 }
 
-/** Called with each packet of the client; gives what to answer, or undefined for nothing. */
+/** Called with each packet of the client. Returns the answer, or undefined for none. */
 export type Answer = (packet: Buffer, socket: Socket) => Uint8Array | undefined;
 
 /** Accepts every CONNECT of 3.1.1 and acknowledges every SUBSCRIBE and PUBLISH. */
@@ -42,7 +45,7 @@ export class ScriptedBroker {
       let rest = Buffer.alloc(0);
       socket.on('data', (chunk) => {
         rest = Buffer.concat([rest, chunk]);
-        // Clients of these tests send packets of less than 128 bytes.
+        // Clients of these tests send packets shorter than 128 bytes.
         while (rest.length >= 2 && rest.length >= 2 + (rest[1] ?? 0)) {
           const packet = rest.subarray(0, 2 + (rest[1] ?? 0));
           rest = rest.subarray(packet.length);
@@ -50,7 +53,7 @@ export class ScriptedBroker {
           if (bytes !== undefined && !socket.destroyed) socket.write(bytes);
         }
       });
-      // The client may end it at any moment.
+      // The client may close the connection at any time.
       socket.on('error', () => socket.destroy());
     });
   }

@@ -1,7 +1,9 @@
 /**
- * `npm test` takes the same way through the cases of every property test on every machine: what fails there fails again,
- * and a change is judged by what it changes. A search takes another way each time, and a failure prints the seed to
- * repeat it: TEST_SEED=any, or a number of cases such as TEST_RUNS=100000.
+ * `npm test` generates the same cases for each property test on every machine, so that a failure is repeatable and
+ * shows the
+ * effect of a change. A search generates new cases each time, and a failure prints the seed to repeat it:
+ * TEST_SEED=any, or
+ * a number of cases such as TEST_RUNS=100000.
  */
 import fc from 'fast-check';
 

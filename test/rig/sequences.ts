@@ -1,11 +1,11 @@
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 
-/** Counts, at a subscriber that was there throughout, what came of every numbered message. */
+/** Counts arrivals of numbered messages at a subscriber that was connected throughout. */
 export class Sequences {
-  /** Deliveries, duplicates included. */
+  /** Number of deliveries, including duplicates. */
   deliveries = 0;
-  /** The same number twice with other content: never allowed. */
+  /** Numbers that arrived with different contents, which is never allowed. */
   readonly conflicts: string[] = [];
   readonly #classes = new Map<number, Map<number, string>>();
   readonly boots = new Set<number>();
@@ -23,17 +23,17 @@ export class Sequences {
     numbers.set(seq, content);
   }
 
-  /** Different messages. */
+  /** Number of different messages. */
   get messages(): number {
     return [...this.#classes.values()].reduce((sum, numbers) => sum + numbers.size, 0);
   }
 
-  /** Deliveries of a message that had come before. */
+  /** Number of repeated deliveries. */
   get duplicates(): number {
     return this.deliveries - this.messages;
   }
 
-  /** Numbers from 0 up to the highest of each class that never came. */
+  /** Numbers below the highest of each class that never arrived. */
   get missing(): string[] {
     const missing: string[] = [];
     for (const [priority, numbers] of this.#classes) {

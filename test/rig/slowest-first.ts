@@ -1,11 +1,12 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Folders of the slowest files, first the slowest: they start programs, wait for them, or live through days. */
+/** Folders of the slowest files, slowest first: they start programs, wait for them, or simulate days. */
 const SLOWEST = ['world', 'day', 'commands', 'docs', 'scripts', 'drives', 'assembly'].map((name) => `/test/${name}/`);
 
 /**
- * Order of the test files: those of the slowest folders first, so that none of them runs alone at the end. Within a folder
- * the longest first, as the runner remembers or guesses from the size: a fresh clone remembers nothing.
+ * Order of the test files: those of the slowest folders first, so that none runs alone at the end. Within a folder the
+ * longest
+ * first, from the runner's records, or by size in a fresh clone.
  */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

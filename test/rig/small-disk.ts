@@ -1,4 +1,4 @@
-/** A disk of a few MiB in memory, in a name space of mounts of its own: nothing of it outlives the test. */
+/** A disk of a few MiB in memory, in its own mount namespace, which disappears after the test. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { Daemon } from './daemon.ts';
 
 const isRoot = userInfo().uid === 0;
-/** Who is not root is root in a name space of users. */
+/** An ordinary user becomes root in a user namespace. */
 const alone = isRoot ? ['--mount'] : ['--map-root-user', '--mount'];
 
-/** Whether such a disk can be made here. */
+/** Whether this machine can create such a disk. */
 export const canMount: boolean = spawnSync('unshare', [...alone, 'true']).status === 0;
 
 export class SmallDisk {
-  /** Where the disk is, for programs that are started with {@link inside}. */
+  /** Mount point, for programs that are started with {@link inside}. */
   readonly folder: string;
   readonly #keeper: Daemon;
 
@@ -29,18 +29,18 @@ export class SmallDisk {
     return new SmallDisk(folder, await Daemon.start({ program: 'unshare', arguments: words, ready: /mounted/ }));
   }
 
-  /** The words to begin a command with that sees the disk. */
+  /** Command prefix that gives a program access to the disk. */
   get inside(): readonly string[] {
     const user = isRoot ? [] : ['--user', '--preserve-credentials'];
     return ['nsenter', `--target=${this.#keeper.pid}`, ...user, '--mount'];
   }
 
-  /** The disk as this process sees it; SQLite opens no file there. */
+  /** Path of the disk for this process. SQLite cannot open files there. */
   get seen(): string {
     return `/proc/${this.#keeper.pid}/root${this.folder}`;
   }
 
-  /** Takes all space that is left, beside what it took before. */
+  /** Fills the remaining space. */
   fill(): void {
     const file = openSync(join(this.seen, 'ballast'), 'a');
     const page = new Uint8Array(4096);
@@ -53,7 +53,7 @@ export class SmallDisk {
     }
   }
 
-  /** Gives the space back that {@link fill} took. */
+  /** Frees the space that {@link fill} used. */
   free(): void {
     rmSync(join(this.seen, 'ballast'));
   }

@@ -1,15 +1,15 @@
-/** The SQL that sources have, taken out of their strings. */
+/** Extracts SQL from the strings of sources. */
 import { readFileSync } from 'node:fs';
 
-/** What a text has that is a statement on tables, or a part of one. */
+/** Text that marks a statement on tables, or a part of one. */
 const SQL = /\b(FROM|INTO|UPDATE|WHERE|JOIN|VALUES|ORDER BY|EXISTS|AND|LIMIT)\b|[=<>] [?$]/;
 
-/** So that parameters and the breaks of lines do not matter. */
+/** Normalises parameters and line breaks. */
 export function plainSql(text: string): string {
   return text.replace(/\$\d+/g, '?').replace(/\s+/g, ' ').trim();
 }
 
-/** Pieces of SQL of the files: of each string those parts that no expression interrupts. */
+/** Pieces of SQL in the files: the parts of each string between its expressions. */
 export function sqlIn(files: readonly string[]): { readonly file: string; readonly piece: string }[] {
   return files.flatMap((file) =>
     stringsIn(readFileSync(file, 'utf8'))
@@ -19,11 +19,11 @@ export function sqlIn(files: readonly string[]): { readonly file: string; readon
   );
 }
 
-/** Strings of TypeScript, each as the parts between its expressions; strings in expressions are strings of their own. */
+/** Strings of TypeScript, each as the parts between its expressions. Strings within expressions are separate. */
 function stringsIn(source: string): string[][] {
   const found: string[][] = [];
   let at = 0;
-  /** Reads code up to the end, or to the brace that ends the expression of a template. */
+  /** Reads code to its end, or to the brace that ends a template expression. */
   const code = (isExpression: boolean): void => {
     for (let depth = 0; at < source.length; at++) {
       const two = source.slice(at, at + 2);

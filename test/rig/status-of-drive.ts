@@ -10,11 +10,11 @@ import { assemble, type Slot, type SlotValue, statusObjects } from '../../protoc
 import { codec, database } from '../adapters/simulated/network.ts';
 import { VirtualClock } from './clock.ts';
 
-/** What Status says while the simulated car drives its scripted day: for whoever looks at the size of messages. */
+/** Status while the simulated car drives its scripted day, for measurements of message sizes. */
 export interface StatusOfDrive {
-  /** All of it, every ten seconds. */
+  /** Full Status, every ten seconds. */
   readonly whole: readonly Message<'status'>[];
-  /** Ten values that changed one after the other, from all over the day. */
+  /** Groups of ten values that changed consecutively, from all over the day. */
   readonly tens: readonly Message<'status'>[];
   /** Every ten seconds. */
   readonly points: readonly Waypoint[];
@@ -27,7 +27,7 @@ interface Change {
   readonly at: number;
 }
 
-/** @param start when the day begins, UTC ms */
+/** @param start start of the day, UTC ms */
 export async function statusOfDrive(start: number): Promise<StatusOfDrive> {
   const { profile } = loadProfile('bench', { shipped: new URL('../../config/vehicles', import.meta.url).pathname });
   if (profile === undefined) throw new Error('the profile of the bench cannot be used');

@@ -26,7 +26,7 @@ describe('what strace says', () => {
       '13 futex',
       '12 epoll_pwait',
     ]);
-    // What it was about stands in the line in which it began.
+    // The arguments are in the line in which the call began.
     expect(calls[4]?.text).toContain('FUTEX_WAIT_PRIVATE');
     const asked = ['12 write(24, "\\300\\0", 2 <unfinished ...>', '13 read(3) = 0', '12 <... write resumed>) = 2'];
     const questions = asked.flatMap((line) => completedCall(line, begun) ?? []).filter(isQuestion);

@@ -1,4 +1,4 @@
-/** The system calls of a process, all threads, as strace tells them while they happen. */
+/** System calls of all threads of a process, from the live output of strace. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -7,29 +7,30 @@ import { Arrivals } from './arrivals.ts';
 export interface SystemCall {
   readonly thread: number;
   readonly name: string;
-  /** The whole line, behind that in which it began. */
+  /** The complete line, after the line in which the call began. */
   readonly text: string;
 }
 
-/** A wake-up of the main thread: what it did between being woken and waiting again. */
+/** A wake-up of the main thread: system calls between waking and waiting again. */
 export interface WakeUp {
   readonly calls: readonly SystemCall[];
-  /** A question to the broker, or its answer. */
+  /** Whether it sent or received a keep-alive. */
   readonly keepAlive: boolean;
 }
 
-/** MQTT 3.1.1 clauses 3.12 and 3.13: PINGREQ and PINGRESP, as strace writes bytes. */
+/** MQTT 3.1.1 clauses 3.12 and 3.13: PINGREQ and PINGRESP in strace notation. */
 const PINGREQ = '"\\300\\0"';
 const PINGRESP = '"\\320\\0"';
 
-/** strace 5 and later: `12345 write(23, "\300\0", 2) = 2`, or in two lines where threads take turns. */
+/** strace 5 and later: `12345 write(23, "\300\0", 2) = 2`, or split over two lines if another thread interrupts. */
 const WHOLE = /^(?:\[pid +)?(\d+)\]? +(\w+)\(.* = .*$/;
 const RESUMED = /^(?:\[pid +)?(\d+)\]? +<\.\.\. (\w+) resumed>.* = .*$/;
 const BEGUN = /^(?:\[pid +)?(\d+)\]? +(.*) <unfinished \.\.\.>$/;
 
 /**
- * The call that a line of strace completes; undefined for one that only begins, for signals and exits. `begun` keeps by
- * thread how those began that are not complete.
+ * Returns the call that a line completes. Undefined for a line that only begins a call, and for signals and exits.
+ * `begun`
+ * stores the beginnings of incomplete calls by thread.
  */
 export function completedCall(text: string, begun: Map<string, string>): SystemCall | undefined {
   const [, beginning, what] = BEGUN.exec(text) ?? [];
@@ -41,7 +42,7 @@ export function completedCall(text: string, begun: Map<string, string>): SystemC
   return { thread: Number(thread), name, text: resumed === null ? text : `${begun.get(thread) ?? ''} ${text}` };
 }
 
-/** What the thread did, by wake-up; what it did before the first is left out. */
+/** Wake-ups of the thread. Calls before the first one are left out. */
 export function wakeUpsOf(thread: number, calls: readonly SystemCall[]): WakeUp[] {
   const groups: SystemCall[][] = [];
   for (const call of calls) {
@@ -69,7 +70,7 @@ export class Strace {
     this.#ended = once(child, 'exit');
   }
 
-  /** Resolves when all threads are watched. */
+  /** Resolves when all threads are traced. */
   static async attach(pid: number): Promise<Strace> {
     const child = spawn('strace', ['-f', '-p', String(pid), '-s', '8'], { stdio: ['ignore', 'ignore', 'pipe'] });
     const strace = new Strace(child);
@@ -87,7 +88,7 @@ export class Strace {
     return strace;
   }
 
-  /** Lets the process go. */
+  /** Detaches from the process. */
   async detach(): Promise<void> {
     this.#child.kill('SIGINT');
     await this.#ended;

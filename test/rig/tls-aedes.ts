@@ -6,11 +6,11 @@ import { Aedes } from 'aedes';
 import type { Authority, Certificate } from './certificates.ts';
 
 export interface TlsBroker {
-  /** The certificate that it shows. */
+  /** Certificate of the server. */
   readonly server: Certificate;
-  /** Clients must show a certificate of this authority; absent: none. */
+  /** Authority of the client certificates. If omitted, clients need none. */
   readonly clientsBy?: Authority;
-  /** The only version of TLS that it speaks; absent: all that Node does. */
+  /** The only TLS version it accepts. If omitted, all versions of Node. */
   readonly version?: 'TLSv1.2' | 'TLSv1.3';
 }
 
