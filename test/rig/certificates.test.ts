@@ -23,12 +23,12 @@ test('a certificate names its owner, hosts and issuer, and is signed by the auth
   expect([own.ca, certificate.ca]).toEqual([true, false]);
 });
 
-test('a certificate for no day has expired', () => {
+test('a certificate that is valid for zero days has expired', () => {
   expect(new X509Certificate(authority.issue('expired', 0).cert).validToDate.getTime()).toBeLessThan(Date.now());
 });
 
 describePeer('openssl', 'what openssl says of certificates', () => {
-  test('a certificate is valid, unless a revocation list names it', () => {
+  test('a certificate is valid unless a revocation list names it', () => {
     const [kept, revoked] = [authority.issue('kept'), authority.issue('revoked')];
     const list = join(folder, 'list.pem');
     writeFileSync(list, authority.revoke(revoked));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { completedCall, isQuestion, wakeUpsOf } from './strace.ts';
 
 describe('what strace says', () => {
-  it('is counted when a call is complete', () => {
+  it('a system call counts when it is complete', () => {
     const lines = [
       '12 write(23, "\\300\\0", 2)      = 2',
       '12 epoll_pwait(15,  <unfinished ...>',
