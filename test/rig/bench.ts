@@ -8,8 +8,7 @@ import { type Ended, runsWithin, runWithin } from './command-line.ts';
 export const program: string = process.env['TEST_PROGRAM'] ?? fileURLToPath(new URL('../../main.ts', import.meta.url));
 
 // Compile cache between starts, as in scripts/vigie.js. It is not set in the runner's environment, because its own
-// processes
-// would spend seconds at exit writing their compiled code.
+// processes would spend seconds at exit writing their compiled code.
 const folder = process.env['TEST_FOLDER'];
 if (folder !== undefined) process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
 

@@ -40,8 +40,7 @@ export class Authority {
 
   /**
    * Issues a certificate with this CN. Servers also get 127.0.0.1 and `names`. It is valid for `days` from now; with 0
-   * it has
-   * expired.
+   * it has expired.
    */
   issue(commonName: string, days = 2, names: readonly string[] = []): Certificate {
     const base = join(this.#folder, `${this.#name}-${commonName}`);

@@ -1,8 +1,7 @@
 /**
  * Runs a command line in this process and captures its output and exit status, because the start of a process takes
- * most of
- * the time of a short command. `VigieProcess` and the pages' commands (test/docs/commands.test.ts) start the real
- * program.
+ * most of the time of a short command. `VigieProcess` and the pages' commands (test/docs/commands.test.ts) start the
+ * real program.
  */
 import { run } from '../../commands/vigie.ts';
 

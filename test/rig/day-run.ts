@@ -229,10 +229,8 @@ export async function wholeDay(): Promise<{ readonly log: DayLog; readonly day: 
 
 /**
  * Runs the day. At each of `cuts` (frame indexes in ascending order) the agent is killed. The next one restores the
- * state of
- * the last commit, and the feed continues from its position then. A cut before a position that an earlier life has
- * reached
- * is skipped.
+ * state of the last commit, and the feed continues from its position then. A cut before a position that an earlier life
+ * has reached is skipped.
  */
 export async function runDay(log: DayLog, cuts: readonly number[] = []): Promise<DayOutcome> {
   const published: Published[] = [];

@@ -1,7 +1,6 @@
 /**
  * A store whose process can be killed: new entries are in memory, and a later start finds the state of the last commit.
- * A
- * commit stores messages, states and records together, after the work that requested it.
+ * A commit stores messages, states and records together, after the work that requested it.
  */
 import { decodeValue, encodeValue } from '../../adapters/store/values.ts';
 import type {

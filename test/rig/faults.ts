@@ -5,8 +5,7 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
  * Makes methods of these classes sometimes throw, or reject if they are asynchronous, while `active`. A fault may come
- * before
- * or after the work of the method.
+ * before or after the work of the method.
  */
 export class Faults {
   active = false;

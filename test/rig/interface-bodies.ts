@@ -74,8 +74,7 @@ export class Belongings {
 
   /**
    * Creates a monitor, on the user side below the latest callback. A user can have five, so only the first and the two
-   * newest
-   * of those created here are kept.
+   * newest of those created here are kept.
    */
   async monitor(): Promise<string> {
     if (this.side === 'fleet') {

@@ -1,8 +1,7 @@
 /**
  * A simple generated client, like those of swagger-codegen and openapi-generator: one model per schema, whose
- * constructor
- * reads each declared member into its type and rejects unknown ones. It reads both documents from which clients are
- * generated: the project's, and the published one.
+ * constructor reads each declared member into its type and rejects unknown ones. It reads both documents from which
+ * clients are generated: the project's, and the published one.
  */
 
 /** JSON Schema, as far as either document uses it. */

@@ -1,7 +1,6 @@
 /**
  * Requests generated from the OpenAPI document alone, by a careless, mistaken or hostile client: valid values, wrong
- * types,
- * texts that are too long, all of Unicode, repeated and unknown parameters, every method.
+ * types, texts that are too long, all of Unicode, repeated and unknown parameters, every method.
  */
 import fc from 'fast-check';
 import type { DocumentOperation, DocumentParameter, DocumentSchema, InterfaceDocument } from './interface-document.ts';

@@ -29,8 +29,7 @@ export function describePeer(command: string, name: string, suite: () => void): 
 
 /**
  * `describe` for suites that need several programs or devices, e.g. `/dev/ptmx` for pseudo-terminals. The first missing
- * one is
- * the reason for skipping.
+ * one is the reason for skipping.
  */
 export function describePeers(peers: readonly string[], name: string, suite: () => void): void {
   const absence = peers.map(absenceOf).find((reason) => reason !== undefined);

@@ -1,7 +1,6 @@
 /**
  * A real RabbitMQ with its MQTT plugin on free loopback ports. It takes seconds to start, so one serves a whole suite,
- * and
- * its state is cleared between tests.
+ * and its state is cleared between tests.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

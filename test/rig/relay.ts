@@ -17,8 +17,7 @@ export class Relay {
   #held = false;
   /**
    * Silence after which a connection is dropped like by address translation, ms: nothing passes any more, and neither
-   * side is
-   * notified.
+   * side is notified.
    */
   patience = Number.POSITIVE_INFINITY;
   /** Number of dropped connections. */

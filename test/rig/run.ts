@@ -1,9 +1,7 @@
 /**
  * Data shared by all test files of a run. The program is bundled before the first file, because a start from the
- * sources makes
- * Node strip types of several hundred files, which takes five times as long. Everything else is made by the first file
- * that
- * needs it.
+ * sources makes Node strip types of several hundred files, which takes five times as long. Everything else is made by
+ * the first file that needs it.
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,8 +37,7 @@ const POLL_INTERVAL_MS = 50;
 
 /**
  * A file or folder shared by all test files of the run: `make` creates it at the given path. If several files ask at
- * the same
- * time, one makes it and the others wait. If that fails, the next one tries. It must not be changed.
+ * the same time, one makes it and the others wait. If that fails, the next one tries. It must not be changed.
  */
 export async function madeOnce(name: string, make: (path: string) => void | Promise<void>): Promise<string> {
   const path = join(runFolder(), name);

@@ -2,8 +2,7 @@ const wanted = process.env['TEST_RUNS'];
 
 /**
  * Number of cases in a long property test: `few` in `npm test`, `all` in `npm run test:properties`, which CI runs, or
- * another
- * number set by e.g. TEST_RUNS=100000.
+ * another number set by e.g. TEST_RUNS=100000.
  */
 export function runs(few: number, all: number): number {
   if (wanted === undefined) return few;

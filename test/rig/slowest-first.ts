@@ -5,8 +5,7 @@ const SLOWEST = ['world', 'day', 'commands', 'docs', 'scripts', 'drives', 'assem
 
 /**
  * Order of the test files: those of the slowest folders first, so that none runs alone at the end. Within a folder the
- * longest
- * first, from the runner's records, or by size in a fresh clone.
+ * longest first, from the runner's records, or by size in a fresh clone.
  */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -29,8 +29,7 @@ const BEGUN = /^(?:\[pid +)?(\d+)\]? +(.*) <unfinished \.\.\.>$/;
 
 /**
  * Returns the call that a line completes. Undefined for a line that only begins a call, and for signals and exits.
- * `begun`
- * stores the beginnings of incomplete calls by thread.
+ * `begun` stores the beginnings of incomplete calls by thread.
  */
 export function completedCall(text: string, begun: Map<string, string>): SystemCall | undefined {
   const [, beginning, what] = BEGUN.exec(text) ?? [];
