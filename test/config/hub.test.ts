@@ -114,7 +114,7 @@ log: { level: loud }
 
 test.each([
   [
-    'what is for another broker without its address',
+    'settings of an external broker without its address',
     'broker: { group: a, ca: ca.pem }',
     [/^hub\.yaml:2: error: ca is for a broker that you run .*add url/, /group is for a broker that you run/],
   ],

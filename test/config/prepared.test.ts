@@ -56,7 +56,7 @@ describe('the file itself is used', () => {
 
 test.each([
   ['has faults', 'profile: 1\nname: [1'],
-  ['has numbers that JSON has not', 'profile: .inf'],
+  ['contains numbers that JSON cannot represent', 'profile: .inf'],
 ])('no prepared contents are made for a file that %s', (_, text) => {
   writeFileSync(file, text);
   expect(prepare(file)).toBeUndefined();

@@ -62,7 +62,7 @@ describe('one fault causes one finding', () => {
       /environment\.air\.temp/,
     ],
     [
-      'path without its beginning',
+      'incomplete path',
       () => car(['environment.air.temp', 'temp']),
       11,
       /no path "temp"/,
@@ -72,7 +72,7 @@ describe('one fault causes one finding', () => {
     ['structure', () => car(['environment.air.temp', 'alarm.trigger.position']), 11, /is a structure/],
     ['scale of 0', () => car([climate, '{ signal: A.B, scale: 0 }']), 11, /scale of 0/],
     [
-      'scale beside map',
+      'scale together with map',
       () => car(['map: { 0: No, 1: Slow }', 'map: { 0: No }, scale: 2']),
       13,
       /scale has no effect with map/,
@@ -117,7 +117,7 @@ describe('one fault causes one finding', () => {
       /stolen\.id must be a text of at most 64 characters/,
     ],
     [
-      'a moment after the last',
+      'a time beyond the range of dates',
       () => car(['energies.Electric.subType: ElectricEnergy', 'stolen.startedAt: 8640000000000001']),
       6,
       /must be a whole number of milliseconds since 1970/,
@@ -142,7 +142,7 @@ describe('one fault causes one finding', () => {
       /never above 100 degC, and 400 is/,
     ],
     ['source twice', () => car(['ABS.Speed', 'MOTION.Speed']), 10, /source of this path already/],
-    ['no time', () => car(['timeout: 5s', 'timeout: 0s']), 9, /more than 0, not "0s"/],
+    ['a duration of 0', () => car(['timeout: 5s', 'timeout: 0s']), 9, /more than 0, not "0s"/],
     ['negative time', () => car(['timeout: 5s', 'timeout: -5']), 9, /at least 1, not -5/],
     [
       'constant with a source',
@@ -197,7 +197,12 @@ describe('one fault causes one finding', () => {
     ['checksum set by hand', () => car(['Lock: 1 }', 'Lock: 1, C: 3 }']), 21, /"C" is the checksum/],
     ['counter as checksum', () => car([checksum, '{ signal: N, method: sum }']), 21, /the same signal/],
     ['unknown checksum', () => car(['method: sum', 'method: crc8']), 21, /must be one of sum, xor/],
-    ['data ID of none', () => car(['method: sum', 'method: sum, dataId: 1']), 21, /sum has no data ID/],
+    [
+      'a data ID for a method without one',
+      () => car(['method: sum', 'method: sum, dataId: 1']),
+      21,
+      /sum has no data ID/,
+    ],
     ['AUTOSAR without data ID', () => car(['method: sum', 'method: autosar-p1']), 21, /needs the data ID/],
     [
       'AUTOSAR without counter',
@@ -212,10 +217,10 @@ describe('one fault causes one finding', () => {
       21,
       /a list of 16/,
     ],
-    ['confirmed by nothing', () => car([', includes: Locked', '']), 22, /exactly one of/],
-    ['set compared', () => car(['includes: Locked', 'equals: Locked']), 22, /is a set of names/, /includes/],
+    ['a confirmation without a condition', () => car([', includes: Locked', '']), 22, /exactly one of/],
+    ['equals for a set', () => car(['includes: Locked', 'equals: Locked']), 22, /is a set of names/, /includes/],
     [
-      'no set searched',
+      'includes for a path that is not a set',
       () => car(['path: doorsState.lockedStates', 'path: kinetic.speed']),
       22,
       /is not a set of names/,
@@ -229,13 +234,13 @@ describe('one fault causes one finding', () => {
       /Locked/,
     ],
     [
-      'confirmed by what nothing gives',
+      'a confirmation by a path without a source',
       () => car(['{ path: doorsState.lockedStates, includes: Locked }', '{ path: ignition.type, equals: Stop }']),
       22,
       /gives ignition\.type a value: the command could never/,
     ],
     [
-      'confirmed by what no map gives',
+      'a confirmation by a value that no map yields',
       () => car(['includes: Locked', 'includes: SuperLocked']),
       22,
       /no map under status ever gives/,
@@ -269,12 +274,12 @@ describe('a questionable but valid profile', () => {
     ['failover without another source', () => car([climate, '{ signal: A.B, failover: 1s }']), 11, /no other source/],
     ['stale before the next source', () => car(['failover: 2s', 'failover: 7s']), 9, /stale 2s before/],
     [
-      'telemetry of what nothing gives',
+      'telemetry of a path without a source',
       () => car(['  kinetic.speed: { deadBand', '  odometer.mileage: { deadBand']),
       17,
       /this profile has no source/,
     ],
-    ['nothing that is mapped', () => `${car().split('constants:')[0]}status: {}\n`, 5, /no path is mapped/],
+    ['a profile without any mapped path', () => `${car().split('constants:')[0]}status: {}\n`, 5, /no path is mapped/],
     ['dead-band for all units', () => car(['interval: 2s', 'deadBand: 1']), 16, /all units/],
   ];
   test.each(cases)('%s is a warning', (_, text, line, message) => {

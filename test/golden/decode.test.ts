@@ -115,8 +115,8 @@ function naiveGolden(dbc: string): Golden[] {
 }
 
 describe.each([
-  ['of the format', own],
-  ['that are shipped', shipped],
+  ['for each feature of the format', own],
+  ['of the shipped profiles', shipped],
 ] as const)('DBC files %s decode like with the naive decoder', (_, files) => {
   for (const dbc of files) agreement(dbc, () => naiveGolden(dbc));
 

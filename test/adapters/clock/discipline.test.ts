@@ -168,8 +168,8 @@ describe('a receiver with a wrong time', () => {
     ['is an era ahead', era],
     ['counts from 1980', Date.UTC(1980, 0, 6) - truth],
     ['counts from its own build', Date.UTC(2019, 3, 7) - truth],
-    ['says nothing that is a number', Number.NaN],
-    ['says infinity', Number.POSITIVE_INFINITY],
+    ['reports NaN', Number.NaN],
+    ['reports infinity', Number.POSITIVE_INFINITY],
   ])('%s: its time is never accepted', (_, wrong) => {
     for (const bench of [new Bench(), new Bench({ error: -truth, synchronised: false })]) {
       const { off } = bench;

@@ -14,7 +14,7 @@ const causes: readonly { readonly cause: string; readonly files: readonly string
     what: /^fix 3D is 2D$/,
   },
   {
-    cause: 'gpsd reports with the mode of before, as the GSA of the moment has not come',
+    cause: 'gpsd reports the previous mode, because GSA of the epoch has not arrived',
     files: ['found-and-lost.log'],
     what: /^fix 3D is 2D$/,
   },
@@ -25,7 +25,7 @@ const causes: readonly { readonly cause: string; readonly files: readonly string
     what: /^altMSL [\d.]+ is missing$/,
   },
   {
-    cause: 'gpsd reports the first moment by NAV-SOL alone, before NAV-POSLLH has come',
+    cause: 'gpsd reports the first epoch from NAV-SOL alone, before NAV-POSLLH',
     files: ['ubx-older.log'],
     what: /^altMSL 75\.\d+ is 12\.\d+$/,
   },
@@ -37,11 +37,11 @@ const expected: Readonly<Record<string, readonly [number, number, Readonly<Recor
   'bu303-moving.log': [12, 0, { 'the receiver gives no height above mean sea level, gpsd computes one': 12 }],
   'bu353s4.log': [27, 27, {}],
   'equator.log': [42, 42, {}],
-  'found-and-lost.log': [36, 35, { 'gpsd reports with the mode of before, as the GSA of the moment has not come': 1 }],
+  'found-and-lost.log': [36, 35, { 'gpsd reports the previous mode, because GSA of the epoch has not arrived': 1 }],
   'nmea-rtk.log': [123, 123, {}],
   'sirf.log': [20, 0, { 'the receiver gives no height above mean sea level, gpsd computes one': 20 }],
   'ubx.log': [30, 30, {}],
-  'ubx-older.log': [30, 29, { 'gpsd reports the first moment by NAV-SOL alone, before NAV-POSLLH has come': 1 }],
+  'ubx-older.log': [30, 29, { 'gpsd reports the first epoch from NAV-SOL alone, before NAV-POSLLH': 1 }],
   'sl869.log': [95, 83, { 'GSA says 2D, gpsd keeps 3D because GGA has an altitude': 12 }],
 };
 

@@ -10,7 +10,7 @@ test.each([
     'a frame in another page',
     { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
   ],
-  ['a browser that only says the origin', { origin: 'https://elsewhere.example' }],
+  ['a browser that sends only Origin', { origin: 'https://elsewhere.example' }],
   ['a page without an origin', { origin: 'null' }],
 ])('a request from %s is refused', async (_, headers) => {
   const rig = await startRig();

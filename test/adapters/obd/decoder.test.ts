@@ -143,7 +143,7 @@ describe('a consecutive frame that continues nothing', () => {
 
   test.each([
     ['before the answer', `7E8 21 00 AF 00\r${whole}`],
-    ['behind the answer', `${whole}\r7E8 21 00 AF 00`],
+    ['after the answer', `${whole}\r7E8 21 00 AF 00`],
     ['of another control unit', `7EA 21 00 AF 00\r${whole}`],
   ])('%s is ignored', (_, text) => {
     expect(new ObdDecoder([standard]).decode({ response: text })).toEqual({

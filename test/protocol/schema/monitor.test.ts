@@ -69,7 +69,7 @@ describe('a monitor is refused', () => {
       /one of equalsTo/,
     ],
     [
-      'operator not for it',
+      'an operator that the data does not allow',
       withData({ data: 'privacy.state', op: 'lowerThan', value: ['1'] }),
       'triggerParam.triggers[0].data.op',
       /onChange, equalsTo, includedIn/,
@@ -81,13 +81,13 @@ describe('a monitor is refused', () => {
       /absent or empty/,
     ],
     [
-      'equalsTo without',
+      'equalsTo without a value',
       withData({ data: 'privacy.state', op: 'equalsTo' }),
       'triggerParam.triggers[0].data.value',
       /exactly one/,
     ],
     [
-      'includedIn without',
+      'includedIn without a value',
       withData({ data: 'privacy.state', op: 'includedIn', value: [] }),
       'triggerParam.triggers[0].data.value',
       /at least one/,
@@ -105,7 +105,7 @@ describe('a monitor is refused', () => {
       /must be a number/,
     ],
     [
-      'no such name',
+      'an unknown value',
       withData({ data: 'privacy.state', op: 'equalsTo', value: ['Half'] }),
       'triggerParam.triggers[0].data.value[0]',
       /None, Geolocation, Full/,
@@ -234,7 +234,7 @@ describe('a monitor is refused', () => {
       /Daily only/,
     ],
     [
-      'a day of no week',
+      'an invalid day of the week',
       withTime({ ...daily, occurence: { day: ['Monday'] } }),
       'triggerParam.triggers[0].time.times[0].occurence.day[0]',
       /Mon, Tue/,

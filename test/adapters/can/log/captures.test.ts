@@ -160,7 +160,7 @@ describe('pcapng', () => {
       /^0: a block claims an impossible size \(13\), at byte \d+: nothing/,
     ],
     [
-      'another size at its end',
+      'a different size at its end',
       (file: Buffer) => file.writeUInt32LE(60, file.length - 4),
       /^0: a block says another size at its end \(56\), at byte/,
     ],

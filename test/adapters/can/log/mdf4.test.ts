@@ -273,8 +273,8 @@ describe('start times', () => {
 
   test.each([
     ['UTC', 0],
-    ['UTC beside the offsets of local time', 2],
-    ['local time, taken as it stands', 1],
+    ['UTC with the offsets of local time', 2],
+    ['local time without a zone', 1],
   ])('%s', async (_, timeFlags) => {
     const [read] = (await readText(mdf4([frame], { ...simple, timeFlags }))).frames;
     expect(read?.at).toBe(start);

@@ -50,8 +50,8 @@ describe('each row comes once and in its order, whatever the row numbers', () =>
     ['numbers below zero', 'n INTEGER PRIMARY KEY', (i) => String(i - 2_500)],
     ['numbers with gaps', 'n INTEGER PRIMARY KEY', (i) => String(i * 1_000_003)],
     ['numbers of 63 bits', 'n INTEGER PRIMARY KEY', (i) => String(9_223_372_036_854_770_000n + BigInt(i))],
-    ['columns that are called as row numbers are', 'rowid TEXT, oid TEXT', () => "'a', 'b'"],
-    ['columns that take all names of row numbers', 'rowid TEXT, oid TEXT, _rowid_ TEXT', () => "'a', 'b', 'c'"],
+    ['columns named rowid and oid', 'rowid TEXT, oid TEXT', () => "'a', 'b'"],
+    ['columns with every name of the row number', 'rowid TEXT, oid TEXT, _rowid_ TEXT', () => "'a', 'b', 'c'"],
   ])('%s', async (_, column, value) => {
     const made = values.map(([ts, id, data, i]) => `(${ts}, ${id}, x'${data}', ${value(i)})`);
     const file = database([

@@ -49,11 +49,11 @@ function rig(
 
 const KINDS: readonly (readonly [string, EmulatorOptions])[] = [
   ['an ELM327', { name: 'ELM327 v2.2' }],
-  ['one of the first', { name: 'ELM327 v1.0', lacking: /^AT(AT|AL|CRA|CEA|TA|FC|M0|S0|R\d|DPN)|^ST/, countless: true }],
+  ['an early ELM327', { name: 'ELM327 v1.0', lacking: /^AT(AT|AL|CRA|CEA|TA|FC|M0|S0|R\d|DPN)|^ST/, countless: true }],
   ['a clone that claims a version', { name: 'ELM327 v2.1', lacking: /^AT(AL|CEA|TA|FCS|M0|CRA$|AT)|^ST/ }],
-  ['one that never stops its echo', { ignored: /^ATE0/ }],
-  ['one that prints spaces and line feeds', { ignored: /^AT[SL]0/, chatty: true }],
-  ['one that takes everything and does nothing', { ignored: /^ST|^ATR\d|^ATFC|^ATAL/, stn: 'STN1110' }],
+  ['a clone that always echoes', { ignored: /^ATE0/ }],
+  ['a clone that prints spaces and line feeds', { ignored: /^AT[SL]0/, chatty: true }],
+  ['a clone that accepts settings without effect', { ignored: /^ST|^ATR\d|^ATFC|^ATAL/, stn: 'STN1110' }],
   ['an STN', { name: 'ELM327 v1.4b', stn: 'STN2120 v5.6.19' }],
 ];
 

@@ -117,7 +117,7 @@ describe('addresses in a signal set', () => {
     expect(of(command)).toEqual(expected);
   });
 
-  it('are completed from requests to answers if the set omits them', () => {
+  it('determine the flow control identifier of a responder if the set omits it', () => {
     expect(routeOf({ request: 0x7e2, extended: false }).responder(0x7ea, undefined)?.flowControl).toBe(0x7e2);
     expect(routeOf({ request: 0x6b4, extended: false, response: 0x694 }).responder(0x694, undefined)?.flowControl).toBe(
       0x6b4,

@@ -73,12 +73,12 @@ describe('an answer of a control unit', () => {
     ['the engine runs', ['proper', 'proper', 'proper', { refuse: 0x83 }], /^command.vehicleInUse/, 0],
     ['too little voltage', ['proper', 'proper', 'proper', { refuse: 0x93 }], /^command.batteryLow/, 0],
     ['conditions', ['proper', 'proper', 'proper', { refuse: 0x22 }], /^command.actuation: .*conditions not correct/, 0],
-    ['nothing', Array<Manner>(6).fill('deaf'), /^command.unconfirmed: service 10: no whole answer/, 0],
-    ['nothing to the key', ['proper', 'proper', 'mute'], /^command.unconfirmed: service 27/, 0],
+    ['no answer', Array<Manner>(6).fill('deaf'), /^command.unconfirmed: service 10: no whole answer/, 0],
+    ['no answer to the key', ['proper', 'proper', 'mute'], /^command.unconfirmed: service 27/, 0],
     ['no seed', ['proper', { raw: Uint8Array.of(0x67, 3) }], /^command.unconfirmed: service 27: 6703/, 0],
-    ['no to something else', ['proper', { raw: Uint8Array.of(0x7f, 0x22, 0x11) }], undefined, 1],
+    ['a refusal of another service is ignored', ['proper', { raw: Uint8Array.of(0x7f, 0x22, 0x11) }], undefined, 1],
     ['half a refusal', ['proper', { raw: Uint8Array.of(0x7f, 0x27) }], undefined, 1],
-    ['nothing once', ['deaf', 'proper', 'deaf'], undefined, 1],
+    ['one missing answer is repeated', ['deaf', 'proper', 'deaf'], undefined, 1],
   ];
   it.each(cases)('%s', async (_, manners, outcome, taken) => {
     const bench = benchOf();
