@@ -9,8 +9,7 @@ declare module 'vitest' {
 
 /**
  * `describe` for suites that need something that a clone does not contain. If the need is absent, the body does not
- * run, because it may read missing files. One skipped test with the reason replaces it. because it may read what is
- * missing; one skipped test with the reason takes its place.
+ * run, because it may read missing files. One skipped test with the reason replaces it.
  */
 export function describeNeeding(present: boolean, absence: string, name: string, suite: () => void): void {
   if (present) describe(name, suite);

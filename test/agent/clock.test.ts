@@ -76,7 +76,7 @@ function setUp() {
   return { agent, clock, records, give, known, of };
 }
 
-describe('the time that becomes known', () => {
+describe('the time becomes known', () => {
   test('when the time becomes known, records, Status and stored state are corrected, and the receiver gets the offset', async () => {
     const { agent, clock, records, give, known, of } = setUp();
     give(0, 0);

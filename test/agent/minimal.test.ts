@@ -107,7 +107,7 @@ test('the minimal agent reports at each connection its identity, the reason for 
   expect(log.lines.map(({ event }) => event)).toEqual(['link.up', 'link.down', 'link.up']);
 });
 
-describe('a command', () => {
+describe('commands in the minimal mode', () => {
   test('a command that may repair the agent runs once and is answered each time it arrives', async () => {
     const { clock, give, reports, ran, link, ledger } = setUp();
     const command = commandOf(clock, 'Monitor', removal);

@@ -31,7 +31,7 @@ function kept(options: { random?: () => number; opened?: () => Promise<void> | v
   return { clock, cable, events, line };
 }
 
-describe('a kept line', () => {
+describe('reconnecting lines', () => {
   it('a line is opened, and opened again after it ended', async () => {
     const { clock, cable, events, line } = kept();
     await expect(line.write(new Uint8Array(1))).rejects.toMatchObject({ code: 'input.unreadable' });

@@ -75,7 +75,7 @@ function waysOf(inputs: string, commands = 'commands: { trust: trust.json }', pr
 
 const stick = `can:\n  - { bus: body, slcan: 'tcp://127.0.0.1:1' }`;
 
-describe('the ways', () => {
+describe('routes of commands', () => {
   test('polls and commands on the same wires share one transport', () => {
     const { ways, actions } = waysOf(`${stick}\nobd: { isotp: body }`);
     expect(ways.requesters.get('plug')).toBeInstanceOf(IsoTp);
@@ -107,7 +107,7 @@ describe('the ways', () => {
   });
 });
 
-describe('what is listened for', () => {
+describe('receive filters', () => {
   const orders = `commands:
   lights: { "off": { send: { bus: orders, message: BODY, signals: { DoorDriver: Shut } }, confirm: { path: kinetic.moving, equals: true } } }
 `;
@@ -151,7 +151,7 @@ ${captures}${orders}`,
   });
 });
 
-describe('what computes keys', () => {
+describe('key programs', () => {
   const profile = () => inspectVehicle(join(car.folder, 'asked.yaml')).diagnostics;
 
   test('a missing key program is a warning with its line', () => {

@@ -119,7 +119,7 @@ function someValue(data: string): string {
   return values === 'number' || values === undefined ? '1' : (values[0] as string);
 }
 
-describe('every form of a monitor that is published', () => {
+describe('published forms of monitors', () => {
   test('the published interface states the operators of each data name', () => {
     const { fleet, user } = rules();
     const operators = operatorsByData();

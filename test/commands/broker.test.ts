@@ -7,7 +7,7 @@ import { vigie } from '../rig/bench.ts';
 
 const VIN = 'VF3WATCHEDCAR0001';
 
-describe('options that do not go together are refused with what to do', () => {
+describe('conflicting broker options', () => {
   let folder: string;
   let file: string;
   beforeAll(() => {

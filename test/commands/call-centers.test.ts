@@ -55,7 +55,7 @@ test('a user gets the number of the configured call centre for the requested cou
   expect((await vehicles(''))[0]).not.toHaveProperty('callCenter');
 });
 
-describe('a call centre is refused', () => {
+describe('refused call centres', () => {
   test.each([
     ['of a country that has none', "{ FR: '112' }", /FR/],
     ['of a country written with three letters', "{ BRA: '112' }", /BRA/],

@@ -57,8 +57,8 @@ const formats: readonly (readonly [string, () => string | Buffer])[] = [
   ['slcan', () => slcan(conversation)],
 ];
 
-describe('a log with diagnostics', () => {
-  test.each(formats)('in the format of %s gives each answer with its request', async (name, write) => {
+describe('logs with diagnostics', () => {
+  test.each(formats)('decode --obd prints each answer of a %s log with its request', async (name, write) => {
     const { status, stdout, stderr } = await vigie('decode', file(`drive ${name}`, write()), '--obd');
     expect(status, stderr).toBe(0);
     const lines = stdout
@@ -77,7 +77,7 @@ describe('a log with diagnostics', () => {
     expect(stderr).toContain('1 answer without a request');
   });
 
-  test('is readable for people, and counts what lost frames cost', async () => {
+  test('decode --obd prints text for people and counts messages with lost frames', async () => {
     const log = file('cut.log', candump(conversation.filter((_, i) => i !== 6)));
     const { stdout, stderr } = await vigie('decode', log, '--obd', '--format', 'text');
     expect(stdout.split('\n').map((line) => line.replace(/^[\d.]+ can0 /, ''))).toEqual([
@@ -92,7 +92,7 @@ describe('a log with diagnostics', () => {
     expect(stderr).toContain('1 message of several frames lost: frames are missing or out of order');
   });
 
-  test('without diagnostics ends with status 1 and the identifiers that were expected', async () => {
+  test('decode --obd of a log without diagnostics ends with status 1 and the expected identifiers', async () => {
     const { status, stdout, stderr } = await vigie(
       'decode',
       file('none.log', candump(conversation.slice(-1))),
@@ -103,7 +103,7 @@ describe('a log with diagnostics', () => {
   });
 });
 
-test('the text of a scan is read by what its lines say', async () => {
+test('decode --obd reads the text output of a scanner', async () => {
   const text = '7e0[7e8]:0100 00\n7e0[7e8]:f190 31 47 31 4a 43 35 34 34 34 52 37 32 35 32 33 36 37\n7e0[7e8]:000c 01\n';
   const { status, stdout, stderr } = await vigie('decode', file('scan.txt', text), '--obd');
   expect(status, stderr).toBe(0);

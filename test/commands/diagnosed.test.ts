@@ -51,7 +51,7 @@ async function start(light = true): Promise<void> {
 
 afterEach(() => car.close());
 
-describe('the outcome', () => {
+describe('outcomes of diagnostic commands', () => {
   const cases: [what: string, manners: Manner[], outcome: string, taken: number][] = [
     ['it obeys', [], 'Success', 1],
     ['it obeys and does not say so', ['proper', 'proper', 'proper', 'mute'], 'Success', 1],
@@ -100,7 +100,7 @@ describe('the outcome', () => {
   });
 });
 
-describe('what is under way when the agent ends', () => {
+describe('diagnostic commands in progress when the agent ends', () => {
   async function underWay(): Promise<[id: string, again: Uint8Array]> {
     const [id, payload] = await car.sign('Lights', lights);
     await car.cloud.publish(`vigie/1/${car.vin}/down/remote`, payload);

@@ -26,7 +26,7 @@ afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
 /** `@` is replaced by the directory of the small car. */
 const given = (args: readonly string[]) => args.map((arg) => arg.replace(/^@/, `${car.folder}/`));
 
-describe('wrong input ends with one clear sentence and status 2, never with a stack trace', () => {
+describe('wrong input', () => {
   test.each<[string[], string | RegExp]>([
     [['decode', '@nothing.log', '--raw'], /nothing\.log.*no such file|nothing\.log/i],
     [['decode', '@noise.bin', '--raw'], 'noise.bin'],
@@ -116,7 +116,7 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
   });
 });
 
-describe('a folder that cannot be made is refused with what to do', () => {
+describe('directories that cannot be created', () => {
   // Below /proc mkdir fails with ENOENT although the parent exists. Node's recursive mkdir would then retry endlessly.
   test.each<[string[], string]>([
     [['bench', '--data', '/proc/records', '--port', '0', '--http', '0'], '--data'],
@@ -276,7 +276,7 @@ describe('decode of other recordings', () => {
   });
 });
 
-describe('decode ends with status 1 and one sentence when it could decode nothing', () => {
+describe('decode without results', () => {
   const signalSet = fileURLToPath(new URL('../../config/vehicles/generic-obd2/sae-j1979.json', import.meta.url));
 
   test.each([

@@ -25,7 +25,7 @@ async function count(path: string): Promise<unknown> {
   return ((await bench.ask('GET', path)).json as Body)['total'];
 }
 
-describe('a request with an Idempotency-Key', () => {
+describe('requests with an Idempotency-Key', () => {
   test('a request with an Idempotency-Key is not repeated after a restart, and is refused with another body', async () => {
     const fleet = `${bases.fleet}/fleets/local`;
     const vid = await vehicle();

@@ -338,7 +338,7 @@ describe('every operation', () => {
   });
 });
 
-describe('the bench', () => {
+describe('log of the bench', () => {
   test('the bench logs only errors that the tests provoked', () => {
     const { lines } = bench.log;
     const failed = lines.filter(

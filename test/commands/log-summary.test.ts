@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const good = '(1.500000) can0 123#1122\n';
 
-describe('the summary of a log', () => {
+describe('summaries of logs', () => {
   const log = (frames: number, reasons: Readonly<Record<string, number>>, passedOver: [string, number][] = []) => {
     const leftOut = Object.entries(reasons).map(([reason, count], i) => ({
       reason,

@@ -78,7 +78,7 @@ async function order(text: string, details: Details = {}) {
   return ordersOf(what, rest, details, keys);
 }
 
-describe('words', () => {
+describe('words of the command line', () => {
   test.each<[string, Details, string, object[]]>([
     [
       'monitor pause a b',
@@ -302,7 +302,7 @@ describe('words', () => {
   });
 });
 
-describe('against the bench', () => {
+describe('commands to a bench', () => {
   const VIN = 'VF3VGEBENCH000001';
   let data: string;
   let bench: VigieProcess;

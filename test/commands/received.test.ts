@@ -38,7 +38,7 @@ const gap = (seq: number, numbers: readonly (readonly [number, number])[]): Uint
     },
   });
 
-describe('what a receiver keeps of the numbers it has seen', () => {
+describe('numbers at a receiver', () => {
   test('each message is accepted once, in any order, and missing ones are counted', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1 }), (arrivals) => {
@@ -113,7 +113,7 @@ describe('what a receiver keeps of the numbers it has seen', () => {
   });
 });
 
-describe('what people read of a message', () => {
+describe('messages as text', () => {
   const reader = (...units: readonly string[]) => {
     const reader = new MessageReader();
     const line = <K extends BodyKind>(kind: K, body: Body<K>): unknown => {

@@ -60,7 +60,7 @@ describe.each(['fleet', 'user'] as const)('a wake-up of the %s side', (side) => 
   });
 });
 
-describe('a remote is refused under a callback that does not take its kind:', () => {
+describe('commands under a callback for other kinds', () => {
   test('a command is refused under a fleet callback for other kinds', async () => {
     const cbid = await callback('fleet', { remoteTypes: ['Doors', 'Lights'] });
     const answer = await send('fleet', cbid, { horn: { state: 'Activated' } });
@@ -88,7 +88,7 @@ describe('a remote is refused under a callback that does not take its kind:', ()
   });
 });
 
-describe('a user', () => {
+describe('limits of users', () => {
   const create = (cbid: string, headers: Record<string, string> = {}): Promise<Answered> =>
     bench.ask('POST', monitorsOf(cbid), { body: rightBodies.userMonitor, headers });
 

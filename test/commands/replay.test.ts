@@ -229,7 +229,7 @@ async function showsTheBelts(log: string, dbc: string): Promise<void> {
   expect(values('kinetic.speed')).toEqual(new Set([0]));
 }
 
-describe('replay of a log in which a belt is fastened and loosened', () => {
+describe('replay of a log with belt changes', () => {
   /** Both messages have a counter and other changing bits, like in a real car. A belt changes every ten seconds. */
   const network = `VERSION ""
 

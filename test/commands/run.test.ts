@@ -125,7 +125,7 @@ function run(profile: string, inputs: string): VigieProcess {
   return agent;
 }
 
-describe('an ELM327 and a receiver', () => {
+describe('an ELM327 and a GNSS receiver', () => {
   let speed: number;
   let rpm: number;
   let emulator: Emulator;
@@ -329,7 +329,7 @@ test('the process stops although clients hold idle connections to its interface'
   expect(await process.end('SIGTERM'), process.output).toBe(0);
 });
 
-describe('an invalid address', () => {
+describe('invalid addresses', () => {
   test.each([
     ["obd: { elm327: 'serial:ttyUSB0' }", 4, 'ttyUSB0'],
     ["can:\n  - { bus: obd, slcan: 'usb:ttyACM0' }", 5, 'usb is not a kind of line'],

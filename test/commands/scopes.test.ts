@@ -151,7 +151,7 @@ test('the operations have the published scopes, and the fleet side has none', ()
   }
 });
 
-describe('an operation that requires scopes', () => {
+describe('operations with mandatory scopes', () => {
   test.each(mandatory)('$name answers with exactly its mandatory scopes', async ({ operation, table }) => {
     const { status, text } = await ask(operation, table.required);
     expect(status, text).toBe(done(operation));
@@ -189,7 +189,7 @@ const isOf: Readonly<Record<string, string>> = {
   'user.remotes.get': 'remote:lights:write',
 };
 
-describe('an operation whose scopes are all optional', () => {
+describe('operations with optional scopes only', () => {
   test.each(voluntary)(
     '$name answers with any one optional scope, limited to its data',
     async ({ operation, table }) => {
@@ -225,7 +225,7 @@ test('any token can read the user, and any scope gives access to the vehicles', 
   expect(json).toMatchObject({ _embedded: { vehicles: [{ id: ids['id'] }] } });
 });
 
-describe('without an optional scope its part is left out:', () => {
+describe('data of optional scopes', () => {
   const get = (id: string): Operation => operationsOf('user').find((one) => one.id === id) as Operation;
   const positions = /"(start|stop|end)Position"|"lastPosition":\{"type"|"coordinates"|"location"/;
 

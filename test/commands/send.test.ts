@@ -77,7 +77,7 @@ const understood: readonly (readonly [words: string, details: Details, kind: str
   ['navigate -1,45 2.35,48.85', {}, 'Navigation', { positions: [point(-1, 45), point(2.35, 48.85)] }],
 ];
 
-describe('words', () => {
+describe('words of the command line', () => {
   test.each(understood)('send parses %s %j', (words, details, kind, body) => {
     const [what = '', ...rest] = words.split(' ');
     const request = requestOf(what, rest, details);
@@ -165,7 +165,7 @@ test('a hub sends no command to the agent itself', async () => {
   expect([status, stderr]).toEqual([2, expect.stringContaining('"resend" is for the agent itself')]);
 });
 
-describe('against the bench', () => {
+describe('commands to a bench', () => {
   const VIN = 'VF3VGEBENCH000001';
   let data: string;
   let bench: VigieProcess;

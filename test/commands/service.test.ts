@@ -90,7 +90,7 @@ async function crash(times: number): Promise<void> {
   }
 }
 
-describe('an agent that does not stay up', () => {
+describe('crashes of the agent', () => {
   beforeEach(() => writeFileSync(join(folder, 'vigie.yaml'), text()));
 
   test('the agent waits longer after each crash, and after the third reports the reason and accepts a configuration', {
@@ -143,7 +143,7 @@ describe('an agent that does not stay up', () => {
   });
 });
 
-describe('a configuration with errors', () => {
+describe('invalid configurations', () => {
   test('an invalid configuration does not start an agent that never had a valid one', async () => {
     writeFileSync(join(folder, 'vigie.yaml'), text('nonsense: 1\n'));
     const { status, stderr } = await vigie('run', '-c', join(folder, 'vigie.yaml'));

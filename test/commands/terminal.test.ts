@@ -55,7 +55,7 @@ describePeers(['script', '/dev/ptmx'], 'on a terminal', () => {
   });
 });
 
-describe('in a pipe whose reader has left', () => {
+describe('output to a closed pipe', () => {
   const VIN = 'VF3UNREADCAR00001';
   let broker: AedesRig;
   let cloud: CloudClient;

@@ -164,7 +164,7 @@ describe('the day of the bench car', () => {
   });
 });
 
-describe('the way', () => {
+describe('route of the day', () => {
   const points = (): Waypoint[] => recordsOf(day, 'waypoint').flatMap((piece) => piece.points);
 
   test('waypoints follow the car, at most 10 m from the line between two points', () => {
@@ -190,7 +190,7 @@ describe('the way', () => {
   });
 });
 
-describe('the time', () => {
+describe('times of the day', () => {
   test('all times are right, although the unit learned the time during the first drive', () => {
     expect(timeKnownAt).toBeGreaterThan(truth.trips[0]?.from ?? DAY);
     const unknown = { from: wallAt(0), to: wallAt(timeKnownAt - 1) };
@@ -250,7 +250,7 @@ test('every record follows its schema', () => {
   }
 });
 
-describe('what is private', () => {
+describe('privacy during the day', () => {
   test('no position has a time under privacy, and nothing has a time under Full privacy', () => {
     const open = (at: unknown): boolean =>
       !truth.within(

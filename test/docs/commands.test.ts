@@ -94,7 +94,7 @@ describe.each(typed)('%s', (name, sessions) => {
   });
 });
 
-describe('what is not typed', () => {
+describe('examples that are not typed', () => {
   test('examples that are not typed have another fence or are indented', () => {
     const known = ['sh', 'text', 'yaml', 'json', 'js', 'ts', 'mermaid', ''];
     for (const name of pages) {

@@ -25,7 +25,7 @@ const folders = (name: string): string[] =>
 /** Folders without rooms: packages, results and pages. */
 const unread = new Set(['node_modules', 'dist', 'coverage', 'docs']);
 
-describe('the pages are true', () => {
+describe('statements on the pages', () => {
   test('the README names every room, and every adapter by its folder', () => {
     const readme = page('README.md');
     const sources = folders('.').filter((name) => /^[a-z]/.test(name) && !unread.has(name));

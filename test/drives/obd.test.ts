@@ -156,5 +156,5 @@ function areAskedFor(paths: readonly string[]): void {
   });
 }
 
-describe('drives that are made up, asked for by an ELM327', () => areAskedFor(drivesIn(folderOfDrives())));
+describe('generated drives through an ELM327', () => areAskedFor(drivesIn(folderOfDrives())));
 describeShared('recorded drives, asked for by an ELM327', () => areAskedFor(drivesIn(join(sharedData, 'drives'))));

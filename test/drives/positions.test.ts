@@ -124,5 +124,5 @@ function goOnAWay(paths: readonly string[]): void {
   });
 }
 
-describe('drives that are made up on a way', () => goOnAWay(drivesIn(folderOfDrives())));
+describe('generated drives on a route', () => goOnAWay(drivesIn(folderOfDrives())));
 describeShared('recorded drives on a way', () => goOnAWay(drivesIn(join(sharedData, 'drives'))));

@@ -91,7 +91,7 @@ test('the linter reads every folder with sources, and nothing else in it', () =>
   expect(sources.filter((name) => !Object.keys(rooms).some((room) => room.split('/')[0] === name))).toEqual([]);
 });
 
-describe('imports go one way', () => {
+describe('import rules', () => {
   test.each(forbidden)('%s may not import %s', (from, to) => {
     for (const [file, path] of [
       [`${from}/a.ts`, to],

@@ -22,7 +22,7 @@ const isLand = (part: LandMap, place: Place): boolean => part.land.some((ring) =
 const isLandOfWorld = ([x, y]: Place): boolean =>
   isLand(map, [x, y]) || isLand(map, [x + 360, y]) || isLand(map, [x - 360, y]);
 
-describe('the whole world', () => {
+describe('world map', () => {
   test.each<[string, Place]>([
     ['Paris', [2.35, 48.85]],
     ['Brest', [-4.2, 48.4]],
@@ -57,7 +57,7 @@ describe('the whole world', () => {
   });
 });
 
-describe('a window', () => {
+describe('map windows', () => {
   const window = { west: 1, east: 3, south: 48, north: 49 };
 
   test('a map window has no point outside', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { completedCall, isQuestion, wakeUpsOf } from './strace.ts';
 
-describe('what strace says', () => {
+describe('output of strace', () => {
   it('a system call counts when it is complete', () => {
     const lines = [
       '12 write(23, "\\300\\0", 2)      = 2',

@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 const device = (name: string) =>
   JSON.stringify({ endpoint: `https://push.example/${name}`, keys: { p256dh: 'B'.repeat(87), auth: 'a'.repeat(22) } });
 
-describe('a monitor of the fleet side', () => {
+describe('monitors of fleets', () => {
   test('a fleet monitor posts one event at a time to its own webhook, in order', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet());
@@ -150,7 +150,7 @@ describe('a monitor of the fleet side', () => {
   });
 });
 
-describe('a callback of the user side', () => {
+describe('callbacks of users', () => {
   test('a user callback gets events of its own monitors only', async () => {
     const rig = new CallbackRig();
     const { callbackId } = rig.callbacks.add('user', user());

@@ -4,7 +4,7 @@ import { CallbackDesk } from '../../../agent/callbacks/desk.ts';
 import type { Receipt } from '../../../agent/callbacks/notifier.ts';
 import { CallbackRig, delivered, failed, fleet, ids, settle, user } from './rig.ts';
 
-describe('delivery', () => {
+describe('delivery queues', () => {
   test('a webhook is never removed: it is retried even if its channel reports it as gone', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
@@ -198,7 +198,7 @@ describe('delivery', () => {
   });
 });
 
-describe('the desk', () => {
+describe('changes of callbacks', () => {
   test('a change of a callback resolves when it is on disk', async () => {
     const rig = new CallbackRig();
     const desk = new CallbackDesk(rig.callbacks);

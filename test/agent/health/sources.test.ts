@@ -42,7 +42,7 @@ async function watched(): Promise<{ clock: VirtualClock; watch: SourceWatch; sou
   return { clock, watch, source, heard };
 }
 
-describe('a source that opens', () => {
+describe('opening sources', () => {
   test('a source that is opening is stuck after three minutes, not before', async () => {
     const { clock, watch } = await watched();
     expect(watch.stuck(false)).toBeUndefined();
@@ -67,7 +67,7 @@ describe('a source that opens', () => {
   });
 });
 
-describe('a source that runs', () => {
+describe('running sources', () => {
   test('a source that delivered is stuck after five minutes of silence while the car is in use', async () => {
     const { clock, watch, source } = await watched();
     source.said = { state: 'running', counts: {} };

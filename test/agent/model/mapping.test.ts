@@ -313,7 +313,7 @@ test('a channel reports each change once, and when it was last seen, also throug
   );
 });
 
-describe('a slot of which the agent knows better', () => {
+describe('slots overruled by the agent', () => {
   const CAUSE = 'preconditioning.airConditioning.startingCause';
   const slot = slotByPath.get(CAUSE) as Slot;
   const setUp = () => {

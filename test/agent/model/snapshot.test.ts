@@ -49,7 +49,7 @@ function start(memory: KeptMemory) {
   return { status, records, store, counter, write, said };
 }
 
-describe('what the core keeps', () => {
+describe('stored state of the core', () => {
   test('Status, ids and recorder state are restored at the next start', () => {
     const memory = new KeptMemory();
     const first = start(memory);
@@ -93,7 +93,7 @@ describe('what the core keeps', () => {
   });
 });
 
-describe('records of a time that was not known', () => {
+describe('records from an unknown time', () => {
   test('records from a time without a clock are moved when the time is known, and others stay', () => {
     const { records, store } = start(new KeptMemory());
     const points = (at: number) => ({ points: [{ at, latitude: 48, longitude: 2, type: 'Acquire' as const }] });
@@ -108,7 +108,7 @@ describe('records of a time that was not known', () => {
   });
 });
 
-describe('Status', () => {
+describe('freshness of Status', () => {
   test('a value is reported once as stale, and once when it is read again', () => {
     const status = new Status();
     const speed = slotByPath.get('kinetic.speed') as Slot;

@@ -6,7 +6,7 @@ const T = Date.UTC(2026, 0, 1);
 const speed = slotByPath.get('kinetic.speed') as Slot;
 const plugged = slotByPath.get('energies.Electric.extension.electric.charging.plugged') as Slot;
 
-describe('how old a value may be', () => {
+describe('age of values', () => {
   test('a value with a time-out is fresh and current until then, and neither after the clock was set back', () => {
     const status = new Status();
     status.expireAfter(speed, 5_000);

@@ -62,7 +62,7 @@ beforeEach(() => {
   open(rig.monitors);
 });
 
-describe('monitors of the configuration', () => {
+describe('configured monitors', () => {
   test('configured monitors are watched, stay unchanged after a restart, and are reported once per run', async () => {
     const written = [
       { monitorId: 'a', monitor: speeding() },
@@ -169,7 +169,7 @@ describe('monitors of the configuration', () => {
   });
 });
 
-describe('a command about monitors', () => {
+describe('commands about monitors', () => {
   const order = (body: object): Promise<void> => desk.order(encodeBody('Monitor', body));
 
   test('a redundant command publishes the list again, because its sender has a stale list', async () => {

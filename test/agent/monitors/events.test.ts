@@ -4,7 +4,7 @@ import { telemetryJson } from '../../../protocol/schema/telemetry.ts';
 import { MonitorRig } from './rig.ts';
 import { fast, placeOf, rule, SECOND, T, told } from './rules.ts';
 
-describe('an event', () => {
+describe('content of events', () => {
   const everything = [
     'doorsState',
     'status',

@@ -9,7 +9,7 @@ import { KeptMemory } from '../../rig/keeping.ts';
 import { MonitorRig } from './rig.ts';
 import { fast, rule, SECOND, T, told } from './rules.ts';
 
-describe('a monitor', () => {
+describe('monitors', () => {
   test('a monitor fires once when it becomes true, refreshes while it stays true, and fires again after it was false', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([fast], 'fast', { subscribeParam: { refreshEvent: 60 } }), T);
@@ -175,7 +175,7 @@ describe('a monitor', () => {
   });
 });
 
-describe('the list', () => {
+describe('list of monitors', () => {
   test('the monitor list is bounded, versioned and ordered', () => {
     const rig = new MonitorRig();
     for (let i = 0; i < 2_000; i++) rig.monitors.put(`m${i}`, rule([fast]), T);
@@ -241,7 +241,7 @@ describe('the list', () => {
   });
 });
 
-describe('a power cut', () => {
+describe('power cuts', () => {
   test('a power cut at any time neither loses nor repeats an event, because state and events share a commit', () => {
     const slot = slotByPath.get('kinetic.speed') as Slot;
     const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -296,7 +296,7 @@ describe('a power cut', () => {
   });
 });
 
-describe('records', () => {
+describe('corrected records', () => {
   test('records stored again with corrected times do not fire a monitor', () => {
     const events: MonitorEvent[] = [];
     const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

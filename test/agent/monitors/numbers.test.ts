@@ -26,7 +26,7 @@ const watchers = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-describe('monitors of one number', () => {
+describe('several monitors of one number', () => {
   test('each monitor of one number fires at its own threshold', () => {
     const way = fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 60 });
     fc.assert(
@@ -67,7 +67,7 @@ describe('monitors of one number', () => {
   });
 });
 
-describe('a monitor that is given again with the same triggers', () => {
+describe('monitors added again with the same triggers', () => {
   const refreshed = rule([fast], 'fast', { subscribeParam: { refreshEvent: 60 } });
 
   test('a monitor added again without refresh sends no more refreshes', () => {

@@ -21,7 +21,7 @@ import { fast, rule, SECOND, T, told } from './rules.ts';
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 const speed = slot('kinetic.speed');
 
-describe('where a monitor stood', () => {
+describe('stored state of monitors', () => {
   const trigger = { main: 0, truth: 1, used: 2 };
   const whole = { satisfied: true, triggers: [trigger, { ...trigger, from: 'Stopped', due: T }], due: T };
 
@@ -60,7 +60,7 @@ describe('where a monitor stood', () => {
   });
 });
 
-describe('the context of an event', () => {
+describe('context of events', () => {
   const event = (at: number): MonitorEvent => ({ id: `e${at - T}`, monitorId: 'm', at, refresh: false });
   const values = (telemetry: Telemetry | undefined): unknown =>
     telemetry && telemetryJson(telemetry).series.map(({ path, at, values: its }) => [path, at.map((t) => t - T), its]);
@@ -151,7 +151,7 @@ describe('the context of an event', () => {
   });
 });
 
-describe('what records tell', () => {
+describe('facts of records', () => {
   const alert = (id: string, active: boolean): Alert => ({
     createdAt: T,
     id,
@@ -248,7 +248,7 @@ describe('what records tell', () => {
   });
 });
 
-describe('sources', () => {
+describe('sources of triggers', () => {
   const triggerOf = (value: string): RunningTrigger => {
     const { triggers } = compileMonitor(rule([{ name: 't', data: { ...fast.data, value: [value] } }]));
     return { compiled: triggers[0] } as unknown as RunningTrigger;

@@ -3,7 +3,7 @@ import { zoneOf } from '../../../agent/monitors/calendar.ts';
 import { MonitorRig } from './rig.ts';
 import { MINUTE, rule, SECOND, T, told } from './rules.ts';
 
-describe('zones', () => {
+describe('zone triggers', () => {
   const zone = (transition: string, latitude: number, longitude: number, radius = 1): object => ({
     name: 'z',
     zone: { transition, place: { radius, center: { latitude, longitude } } },
@@ -48,7 +48,7 @@ describe('zones', () => {
   });
 });
 
-describe('times', () => {
+describe('time triggers', () => {
   const used = (at: number, rig: MonitorRig): void => rig.give('kinetic.moving', true, at);
   const night = (start: string, duration: string, timeZone: string): object => ({
     name: 't',

@@ -19,7 +19,7 @@ function tellAll(gaps: Gaps, seq: number): Gap[] {
   return told;
 }
 
-describe('what was given up', () => {
+describe('abandoned messages', () => {
   test('abandoned messages become one gap per kind, with the numbers of its class', () => {
     const gaps = new Gaps();
     for (const seq of [4, 3, 7]) gaps.note(reference(5, seq, 'telemetry'));

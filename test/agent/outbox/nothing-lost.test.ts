@@ -302,7 +302,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
 );
 
-describe('nothing is lost that is not told', () => {
+describe('reporting of lost messages', () => {
   test('every lost number is reported, at any size limit, with evictions, damage, refusals and power cuts at any time', async () => {
     let told = 0;
     let ofGaps = 0;

@@ -70,7 +70,7 @@ describe('the next occurrence', () => {
   });
 });
 
-describe('what is due', () => {
+describe('due entries', () => {
   const noon = at('2026-01-05T12:00:00Z');
 
   test('a due entry is returned once, at its time and not before', () => {
@@ -144,7 +144,7 @@ describe('what is due', () => {
   });
 });
 
-describe('what was kept', () => {
+describe('stored schedules', () => {
   test.each([
     undefined,
     {},

@@ -98,7 +98,7 @@ async function asleep() {
   return made;
 }
 
-describe('what wakes a unit', () => {
+describe('wake-up reasons', () => {
   test('a car frame, such as after plugging in a cable, wakes the unit at once', async () => {
     const { power, hear, frames } = await asleep();
     hear();

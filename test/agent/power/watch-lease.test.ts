@@ -96,7 +96,7 @@ function ages(rig: Rig, from: number): number[] {
     .map(({ at, body }) => at - body.start);
 }
 
-describe('a car that is watched', () => {
+describe('watched cars', () => {
   test('a watched car sends readings and waypoints within two seconds, and within a minute when the lease has ended', async () => {
     const rig = setUp();
     await drive(rig, 59);
@@ -131,7 +131,7 @@ describe('a car that is watched', () => {
   });
 });
 
-describe('who watches', () => {
+describe('watch leases', () => {
   test('a lease ends at the latest requested time, at most an hour after its request', () => {
     const step = fc.record({
       until: fc.integer({ min: -7_200_000, max: 20_000_000 }),

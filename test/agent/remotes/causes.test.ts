@@ -335,7 +335,7 @@ test('the cases cover every cause of the interface', () => {
   expect(new Set(cases.map(({ cause }) => cause))).toEqual(new Set(failureCauses));
 });
 
-describe('the order of the checks', () => {
+describe('order of the checks', () => {
   const worst: readonly [string, (car: Car) => void][] = [
     ['MissingRights', () => undefined],
     ['NotPossibleDueToVehicleStolenState', (car) => car.steal('Alarm')],
@@ -355,7 +355,7 @@ describe('the order of the checks', () => {
   );
 });
 
-describe('a car that sleeps', () => {
+describe('commands to a sleeping car', () => {
   const sleeping = () => {
     let awake = false;
     let woken = 0;

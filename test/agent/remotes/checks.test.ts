@@ -39,7 +39,7 @@ function statusOf(values: Readonly<Record<string, string | number | boolean>>): 
   return status;
 }
 
-describe('the first check of the list that fails decides', () => {
+describe('order of the checks', () => {
   test('the first failing check decides about a new command', () => {
     const asked = { ...late, rights: [], crowded: true, unsupported: 'minimal' };
     const mendings: Mendings = [

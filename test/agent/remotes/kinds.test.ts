@@ -5,7 +5,7 @@ import { CHARGING, carOf, disk } from './rig.ts';
 const DONE = ['Accepted', 'SentToVehicle', 'Success'];
 const ALREADY = ['Accepted', 'SentToVehicle', 'AlreadyDone'];
 
-describe('what the car is asked to', () => {
+describe('actions of each kind', () => {
   test.each([
     ['Doors', { state: 'Locked' }, ['doors.lock']],
     ['Doors', { state: 'Locked', forced: true }, ['doors.lock']],
@@ -76,7 +76,7 @@ describe('what the car is asked to', () => {
   });
 });
 
-describe('refused as a wrong command', () => {
+describe('wrong commands', () => {
   const program = { slot: 1, enabled: true, start: 'PT7H', occurence: { day: ['Mon'] } };
   const air = (...programs: object[]) => ({ airConditioning: { programs } });
   test.each([
@@ -110,7 +110,7 @@ describe('refused as a wrong command', () => {
   });
 });
 
-describe('a theft', () => {
+describe('theft commands', () => {
   test('a theft is declared once, tracked as ordered, and ends when the car is found', async () => {
     const car = carOf();
     expect(await car.order('Stolen', { stolen: true })).toEqual(DONE);

@@ -20,7 +20,7 @@ const copyOf = (ledger: Ledger): Copy => {
 };
 const none: Copy = { recall: () => undefined };
 
-describe('what was accepted and when the car was woken', () => {
+describe('counts of commands and wake-ups', () => {
   const [HOUR, NOW] = [3_600_000, Date.UTC(2026, 5, 10)];
 
   test('accepted commands and wake-ups are counted for the requested period, per kind or in total', () => {
@@ -48,7 +48,7 @@ describe('what was accepted and when the car was woken', () => {
   });
 });
 
-describe('two books', () => {
+describe('file and copy of the ledger', () => {
   test('counters used in either the file or the copy are used', async () => {
     const ledger = new Ledger(disk());
     ledger.use('a', 5);
@@ -208,7 +208,7 @@ describe('two books', () => {
   });
 });
 
-describe('a damaged file', () => {
+describe('damaged ledger files', () => {
   test('a damaged file forgets nothing if the copy exists', async () => {
     const before = carOf();
     const command = signed(commandOf(before.clock, 'Doors', { state: 'Locked' }));

@@ -73,7 +73,7 @@ function edit(file: string, from: string, to: string): void {
   writeFileSync(join(folder, file), text.replace(from, to));
 }
 
-describe('a kind of command that is a row of the table and nothing else', () => {
+describe('a kind of command from a table row alone', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'vigie-kind-'));
     mkdirSync(join(folder, 'test/agent/remotes'), { recursive: true });

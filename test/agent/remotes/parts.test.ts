@@ -23,7 +23,7 @@ const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 const T = Date.UTC(2026, 5, 10, 9);
 const HOUR = 3_600_000;
 
-describe('the period in which a stolen car is followed', () => {
+describe('tracking of a stolen car', () => {
   function set(thefts: Partial<Thefts> = {}) {
     const tracked: (TrackingPeriod | undefined)[] = [];
     const known = { current: { id: 't' }, declare: () => undefined, ...thefts } as unknown as Thefts;
@@ -91,7 +91,7 @@ describe('the period in which a stolen car is followed', () => {
   });
 });
 
-describe('errands', () => {
+describe('scheduled commands', () => {
   function set(parts: Partial<ScheduledCommandsParts> = {}) {
     const clock = new VirtualClock(T);
     const log = new MemoryLog();
@@ -216,7 +216,7 @@ describe('errands', () => {
   });
 });
 
-describe('what the car shows', () => {
+describe('confirmations', () => {
   const lock = slot('doorsState.lockedStates');
   const moving = slot('kinetic.moving');
   const locked = { path: lock.path, includes: 'Locked' };

@@ -28,7 +28,7 @@ const ends = ({ reports }: Car) =>
     .filter(({ status }) => status !== 'Accepted' && status !== 'SentToVehicle')
     .map(({ remoteActionId, status, failureCause }) => `${remoteActionId.split('@')[0]} ${failureCause ?? status}`);
 
-describe('a program', () => {
+describe('preconditioning programs', () => {
   test('a program is shown in Status, runs at its time on its days, is reported like a command, and can be deleted', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
@@ -83,7 +83,7 @@ describe('a program', () => {
   });
 });
 
-describe('charging', () => {
+describe('charging programs', () => {
   test('charging starts once at a time of day, which Status shows until then', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
@@ -132,7 +132,7 @@ describe('charging', () => {
   }, 30_000);
 });
 
-describe('what was missed', () => {
+describe('missed programs', () => {
   test.each([
     ['within its window is carried out late', 10 * 60_000, ['preconditioning.start'], 'Success'],
     ['beyond its window is reported as VehicleConnectionTimeout', 20 * 60_000, [], 'VehicleConnectionTimeout'],

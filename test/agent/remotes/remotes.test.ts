@@ -20,7 +20,7 @@ function setUp(setting: Setting = {}) {
   return { ...car, states };
 }
 
-describe('a door command', () => {
+describe('door commands', () => {
   test('a door command is Accepted, SentToVehicle and Success once Status shows it, and a second one is AlreadyDone', async () => {
     const { give, states, actuated, clock, see } = setUp();
     await give(signed(commandOf(clock)));
@@ -111,7 +111,7 @@ test('a stop during the resume of the agent leaves no timer', async () => {
   expect(clock.pending).toBe(0);
 });
 
-describe('refused with a cause', () => {
+describe('refused commands', () => {
   test.each<[string, (clock: VirtualClock) => Partial<Command>, string, Setting?]>([
     ['late', (clock) => ({ issued: clock.now() - 9, expires: clock.now() - 1 }), 'VehicleConnectionTimeout'],
     [
@@ -172,7 +172,7 @@ describe('refused with a cause', () => {
   });
 });
 
-describe('not answered at all', () => {
+describe('unanswered commands', () => {
   test('a used counter is not answered, so that an old message cannot contradict newer states', async () => {
     const { give, states, actuated, clock, remotes } = setUp();
     const first = commandOf(clock);
@@ -219,7 +219,7 @@ describe('not answered at all', () => {
   });
 });
 
-describe('when the agent stops while a command runs', () => {
+describe('stops of the agent during a command', () => {
   test('when the agent stops during a command, nothing waits for the car any more', async () => {
     const { clock, states, remotes } = setUp({ obeys: false });
     const running = remotes.intake.receive(signed(commandOf(clock)));
@@ -250,7 +250,7 @@ describe('when the agent stops while a command runs', () => {
   });
 });
 
-describe('after a restart', () => {
+describe('restarts', () => {
   const action = { id: 'left', type: 'Doors', action: 'doors.lock', at: 1 } as const;
 
   test.each([

@@ -61,7 +61,7 @@ async function setUp(kinds: readonly string[] = ['Doors']) {
   return { ...car, reports, requests, accompanied, settle };
 }
 
-describe('a command that is asked for at the interface', () => {
+describe('commands through the interface', () => {
   test('a command through the interface runs like any other, and its state can be read', async () => {
     const { requests, actuated, accompanied, settle, clock } = await setUp();
     const { remoteActionId } = await requests.submit(lock);

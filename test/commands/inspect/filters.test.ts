@@ -28,7 +28,7 @@ const run = async (...args: string[]): Promise<Line[]> => {
 };
 const ofKind = (lines: readonly Line[], kind: string) => lines.filter((line) => line['kind'] === kind);
 
-describe('decode and inspect choose the same frames', () => {
+describe('filters of decode and inspect', () => {
   test.each<[string[], number]>([
     [['--ids', '200'], 200],
     [['--ids', '000-1FF'], 2000],

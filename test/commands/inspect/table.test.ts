@@ -12,7 +12,7 @@ const rows: readonly Row[] = [
   { cells: ['1', '98.5%', '', 'F...'], details: [] },
 ];
 
-describe('a table', () => {
+describe('tables', () => {
   test('details stand next to the cells if they fit', () => {
     expect(tableLines(columns, rows, 80)).toEqual([
       ' id  share  jitter  bits',

@@ -235,7 +235,7 @@ describe('labels', () => {
   });
 });
 
-describe('what a log shows', () => {
+describe('values in a log', () => {
   const shown = (signal: string, span: readonly [number, number], more: object = {}) =>
     suggestedForText(network('FRAME', signal), () => ({ raws: new Set([1]), span, changes: 3, falls: 0, ...more }));
 

@@ -9,7 +9,7 @@ function gain(frequency: number): number {
   return Math.max(...middle);
 }
 
-describe('the filter of channel frequency class 60', () => {
+describe('filter CFC 60', () => {
   test('the gain of the CFC 60 filter lies within the corridor of SAE J211-1 figure 1', () => {
     // ±0.5 dB up to 60 Hz, between +0.5 and -4 dB at 100 Hz, at least -8 dB... at 200 Hz and -30 dB at 400 Hz.
     const decibels = (frequency: number): number => 20 * Math.log10(gain(frequency));
@@ -45,7 +45,7 @@ describe('the filter of channel frequency class 60', () => {
   });
 });
 
-describe('an impact', () => {
+describe('impacts', () => {
   /** A half sine of this many ms that changes the speed by `change` km/h. */
   function pulse(change: number, ms: number): Float64Array {
     const peak = (change / 3.6 / (ms / 1000)) * (Math.PI / 2);

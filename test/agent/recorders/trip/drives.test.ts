@@ -44,5 +44,5 @@ function areMeasured(paths: readonly string[]): void {
   );
 }
 
-describe('drives that are made up', () => areMeasured(drivesIn(folderOfDrives())));
+describe('generated drives', () => areMeasured(drivesIn(folderOfDrives())));
 describeShared('recorded drives', () => areMeasured(drivesIn(join(sharedData, 'drives'))));

@@ -3,7 +3,7 @@ import { TripRecorder } from '../../../../agent/recorders/trip.ts';
 import { recorderRig } from '../rig.ts';
 import { floor, full, KM, MINUTE, north, off, parked, Rig, RULE, type Says, SECOND, T, trip } from './rig.ts';
 
-describe('what a trip lacks', () => {
+describe('faults of trips', () => {
   test('if the agent starts while the car drives, the trip is Unstarted', () => {
     const rig = new Rig();
     rig.drive(T, 150, (s) => full(s + 100));
@@ -103,7 +103,7 @@ describe('what a trip lacks', () => {
   });
 });
 
-describe('privacy', () => {
+describe('trips under privacy', () => {
   test('Geolocation privacy hides positions of that time, and keeps distance and speed', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
@@ -219,7 +219,7 @@ describe('privacy', () => {
   });
 });
 
-describe('the clock', () => {
+describe('trips and clock corrections', () => {
   test('when the time becomes known, the open trip is moved', () => {
     const rig = new Rig();
     const wrong = T - 400 * 86_400_000;

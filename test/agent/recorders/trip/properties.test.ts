@@ -166,7 +166,7 @@ const privateTwice: Event[] = [
   { kind: 'phase', seconds: 8, says: { 'privacy.state': 'None' }, speed: 39, top: 72 },
 ];
 
-describe('any history', () => {
+describe('random histories', () => {
   test('any history produces trips that satisfy their schema, do not overlap, and run forward', () => {
     let made = 0;
     const lacking = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { floor, full, KM, MINUTE, north, off, parked, profile, Rig, RULE, type Says, SECOND, T, trip } from './rig.ts';
 
-describe('a trip', () => {
+describe('start and end of trips', () => {
   test('a trip begins at ignition on and ends at ignition off, with two messages', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
@@ -110,7 +110,7 @@ describe('a trip', () => {
   });
 });
 
-describe('a car that says little has trips all the same', () => {
+describe('trips of cars with few signals', () => {
   const cases: [string, (s: number) => Says, Says, Partial<Record<string, unknown>>][] = [
     ['speed', (s) => ({ 'kinetic.speed': trip.speed(s) }), { 'kinetic.speed': 0 }, { distanceSource: 'Speed' }],
     [
