@@ -1,7 +1,6 @@
 /** Sends the values of a running car to a broker of plain topics, and takes commands from there. */
 import { CommandTopics } from '../adapters/exits/commands.ts';
 import { CarExit, commandTopic, type ExitMessage } from '../adapters/exits/exit.ts';
-import { discoveryOf } from '../adapters/exits/home-assistant.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { Clock, Log } from '../agent/ports.ts';
@@ -11,7 +10,6 @@ import { remoteScopeOf } from '../protocol/interface/remotes.ts';
 import { scopeOfPath } from '../protocol/interface/visible-members.ts';
 import { findRemoteKind, type RemoteType } from '../protocol/remote/table.ts';
 import type { Slot } from '../protocol/slots.ts';
-import { dictionaryOf } from '../protocol/words/table.ts';
 import type { Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
@@ -36,9 +34,9 @@ interface ExitOptions extends Omit<CarExits, 'commands'> {
 }
 
 /** Starts the exit. Returns a function that ends it, after which the broker shows the car as offline. */
-export function openExit(options: ExitOptions): () => Promise<void> {
+export async function openExit(options: ExitOptions): Promise<() => Promise<void>> {
   const { vin, vehicle, agent, configuration, broker, rest, clock, log } = options;
-  const { prefix, form, retain, interval, scopes, homeAssistant } = configuration;
+  const { prefix, form, retain, interval, scopes } = configuration;
   const may = mayOf(options);
   const word = (text: string): Uint8Array => new TextEncoder().encode(text);
   const link = new MqttLink({
@@ -52,12 +50,7 @@ export function openExit(options: ExitOptions): () => Promise<void> {
       offline: word('offline'),
     },
   });
-  const title = options.title;
-  const describe = (known: ReadonlySet<Slot>): readonly ExitMessage[] => {
-    if (homeAssistant === undefined) return [];
-    const words = dictionaryOf(homeAssistant.language);
-    return [discoveryOf({ vin, title, version, discovery: homeAssistant.prefix, prefix, words, may }, known)];
-  };
+  const describe = await describerOf(options, may);
   const tellOutcome = (outcome: object): void =>
     exit.tell({ topic: `${prefix}/${vin}/command`, text: JSON.stringify(outcome), retain });
   const exit = new CarExit({
@@ -87,6 +80,19 @@ export function openExit(options: ExitOptions): () => Promise<void> {
     exit.close();
     await link.close();
   };
+}
+
+/** Returns the function that describes values to Home Assistant; without it, nothing is described. */
+async function describerOf(
+  { vin, title, configuration: { homeAssistant, prefix } }: ExitOptions,
+  may: (type: RemoteType) => boolean,
+): Promise<(known: ReadonlySet<Slot>) => readonly ExitMessage[]> {
+  if (homeAssistant === undefined) return () => [];
+  // Words of three languages: only an exit that shows them loads them.
+  const { dictionaryOf } = await import('../protocol/words/table.ts');
+  const { discoveryOf } = await import('../adapters/exits/home-assistant.ts');
+  const words = dictionaryOf(homeAssistant.language);
+  return (known) => [discoveryOf({ vin, title, version, discovery: homeAssistant.prefix, prefix, words, may }, known)];
 }
 
 /** Returns whether commands of a kind are allowed and the profile has all of their actions. */
