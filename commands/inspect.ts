@@ -131,9 +131,11 @@ async function inspect(logs: string[], options: Options): Promise<void> {
   await lines.flush();
   if (options.suggest !== undefined && suggestions !== undefined) {
     const read = logs.length === 0 || suggesting === undefined ? undefined : { observer: suggesting, traffic };
-    const written = suggestions.writeSuggestions(options.suggest, databases, read);
-    process.stderr.write(`vigie: ${written ?? 'no signal of the DBC fits a path, so no profile is written'}\n`);
-    if (written === undefined) process.exitCode = NOTHING;
+    const { summary, warnings } = suggestions.writeSuggestions(options.suggest, databases, read);
+    const unwritten = `no signal of the DBC ${read === undefined ? '' : 'with values in the log '}fits a path, so no profile is written`;
+    process.stderr.write(`vigie: ${summary ?? unwritten}\n`);
+    if (traffic.buses.length > 0) for (const warning of warnings) process.stderr.write(`vigie: ${warning}\n`);
+    if (summary === undefined) process.exitCode = NOTHING;
     else if (read !== undefined && read.observer.buses.length === 0) {
       const filters = usedFilters(options);
       const described = databases.map(({ database }) => database.file).join(', ');

@@ -53,7 +53,8 @@ export function shownCodes({ signal, observed }: SignalFacts): number[] {
     .sort((one, other) => one - other);
 }
 
-function isUnusable(label: string): boolean {
+/** Returns true if a label means that there is no value. */
+export function isUnusable(label: string): boolean {
   return wordsOf(label).some(({ concepts }) => concepts.includes('unusable'));
 }
 

@@ -7,8 +7,20 @@ export interface Observed {
   /** Number of changes of the value, and number of decreases, excluding codes. */
   readonly changes: number;
   readonly falls: number;
+  /** Its validity in the log; omitted without a signal that states it. */
+  readonly validity?: ObservedValidity;
   /** Median time between frames, ms; omitted after a single frame. */
   readonly period?: number;
+}
+
+/** Content of a log while a signal was invalid. */
+export interface ObservedValidity {
+  /** Name of the signal that states it. */
+  readonly signal: string;
+  /** Number of different payloads with an invalid value. */
+  readonly invalid: number;
+  /** Raw values that occurred only while invalid; undefined if others occurred too, or too many. */
+  readonly codes?: readonly number[];
 }
 
 /** Largest number of different raw values of a signal that are stored. */

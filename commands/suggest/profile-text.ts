@@ -13,6 +13,8 @@ export interface ProfileBus {
 }
 
 const WIDTH = 110;
+const VALIDITY =
+  'Lines that do not name a signal for their validity have none: their values count from the first frame on.';
 /** Number of periods of a message after which its value is stale, and shortest such time, ms. */
 const PERIODS = 10;
 const SHORTEST = 2000;
@@ -37,6 +39,7 @@ export function profileText(
   const known = new Set(facts.map(({ path }) => path));
   const text = [
     ...comment('', `A first profile, suggested from ${from}. Each line has its reason; compare it with your car.`),
+    ...(lines.some(({ facts }) => facts.observed !== undefined) ? comment('', VALIDITY) : []),
     ...openQuestions(lines),
     'profile: 1',
     `name: ${profileName(file)}`,

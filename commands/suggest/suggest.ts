@@ -53,8 +53,7 @@ interface Candidate {
 const ASKED = 10;
 /** Cost of a guess, for example a single bit without labels. */
 const GUESSED = 0.5;
-/** Cost of a signal without a value in the log, and of a signal that never changes in it. */
-const UNSEEN = 5;
+/** Cost of a signal that never changes in the log. */
 const STILL = 0.4;
 
 /** Cost of a value whose unit differs from that of the path. */
@@ -66,7 +65,7 @@ const MOST_TOLD = 8;
 
 const MOST_RIVALS = 3;
 
-/** @param logged true if a log was read: a signal without values in it may not exist in the car */
+/** @param logged true if a log was read: only signals with values in it are suggested */
 export function suggest(signals: readonly SignalFacts[], logged: boolean): Suggestions {
   const found = new Map<string, Suggestion>();
   for (const rule of rules) {
@@ -80,6 +79,7 @@ export function suggest(signals: readonly SignalFacts[], logged: boolean): Sugge
     );
     if (suggestion !== undefined) found.set(rule.path, suggestion);
   }
+  moveElectricRange(found);
   const order = [...slots, ...channelByPath.values()].map(({ path }) => path);
   const lines = [...found.values()].sort((one, other) => order.indexOf(one.path) - order.indexOf(other.path));
   const missing = slots.filter(({ kind, path }) => kind !== 'value' && !found.has(path)).map(({ path }) => path);
@@ -108,8 +108,9 @@ function suggestPath(
         ? rule.states && stateFit({ ...rule.states, names: leaf.values }, facts)
         : numberFit(rule.number, unitOf(leaf), facts);
     if (fit === undefined || (rule.number?.rises === true && (facts.observed?.falls ?? 0) > 0)) continue;
+    if (logged && !isShown(fit, facts)) continue;
     const doubt = isDoubtful(rule, facts) ? rule.doubt?.question : undefined;
-    const rank = rankOf(match, fit, facts, logged) - (doubt === undefined ? 0 : ASKED);
+    const rank = rankOf(match, fit, facts) - (doubt === undefined ? 0 : ASKED);
     candidates.push({ facts, match, fit, rank, ...defined({ doubt }) });
   }
   candidates.sort((one, other) => other.rank - one.rank);
@@ -117,12 +118,12 @@ function suggestPath(
   if (best === undefined) return undefined;
   const rivals = others.filter(({ fit }) => fit.kind === best.fit.kind).map(({ facts }) => nameOf(facts));
   const different = [...new Set(rivals)].filter((name) => name !== nameOf(best.facts));
-  const noted = rule.when === undefined || says(best.facts.own, rule.when) ? rule.note : undefined;
+  const hint = rule.when === undefined || says(best.facts.own, rule.when) ? rule.note : undefined;
   return {
     path: rule.path,
     facts: best.facts,
     rivals: different.slice(0, MOST_RIVALS),
-    ...defined({ note: noted, question: best.doubt }),
+    ...defined({ note: noteOf(hint, best.facts), question: best.doubt }),
     ...valuesOf(rule, best, logged),
   };
 }
@@ -140,8 +141,18 @@ function valuesOf(
   }
   const reason = `${said}; ${fit.by}${shownBy(facts, logged)}`;
   if ('map' in fit) return { map: fit.map, invalid: [], reason };
-  const invalid = number === undefined ? [] : codesOf(facts, fit.conversion, number.usual);
+  const codes = number === undefined ? [] : codesOf(facts, fit.conversion, number.usual);
+  const invalid = [...new Set([...codes, ...(facts.observed?.validity?.codes ?? [])])].sort((a, b) => a - b);
   return { conversion: fit.conversion, invalid, reason };
+}
+
+/** Adds to a hint what the log shows about the validity of the signal, which a profile cannot express by itself. */
+function noteOf(hint: string | undefined, { observed }: SignalFacts): string | undefined {
+  const validity = observed?.validity;
+  if (validity === undefined || validity.codes !== undefined) return hint;
+  const shown = validity.invalid === 0 ? '' : ', and the log has invalid values that look like valid ones';
+  const note = `${validity.signal} states its validity: the profile does not use it${shown}`;
+  return hint === undefined ? note : `${hint}; ${note}`;
 }
 
 /** Returns true if the names contain a word of doubt and no word that removes the doubt. */
@@ -169,21 +180,39 @@ function unitOf(leaf: Leaf): string {
   return leaf.kind === 'text' ? 's' : (leaf.unit ?? '1');
 }
 
-function rankOf(match: Match, fit: NumberFit | StateFit, { observed }: SignalFacts, logged: boolean): number {
+/** Returns true if the log has a value of the signal, in addition to codes and to raw values without a name. */
+function isShown(fit: NumberFit | StateFit, { observed }: SignalFacts): boolean {
+  if (observed === undefined) return false;
+  if ('map' in fit) return [...observed.raws].some((raw) => fit.map.has(raw));
+  return 'conversion' in fit ? observed.span !== undefined : true;
+}
+
+const FUEL_RANGE = 'energies.Fuel.autonomy';
+const ELECTRIC_RANGE = 'energies.Electric.autonomy';
+
+/** A range that does not name its energy belongs to the battery of a car without any other sign of fuel. */
+function moveElectricRange(found: Map<string, Suggestion>): void {
+  const range = found.get(FUEL_RANGE);
+  if (range === undefined || says([...range.facts.own, ...range.facts.around], 'fuel')) return;
+  const others = [...found.keys()].filter((path) => path !== FUEL_RANGE);
+  const burnsFuel = others.some((path) => path.startsWith('energies.Fuel.') || path.startsWith('engines.Thermic.'));
+  if (burnsFuel || !others.some((path) => path.startsWith('energies.Electric.'))) return;
+  found.delete(FUEL_RANGE);
+  if (!found.has(ELECTRIC_RANGE)) found.set(ELECTRIC_RANGE, { ...range, path: ELECTRIC_RANGE });
+}
+
+function rankOf(match: Match, fit: NumberFit | StateFit, { observed }: SignalFacts): number {
   let rank = match.score;
   if (fit.kind === 'asks') rank -= ASKED;
   else if (!fit.certain) rank -= GUESSED;
   if ('conversion' in fit && fit.conversion.scale !== 1) rank -= CONVERTED;
   if ('map' in fit) rank += TOLD * Math.min(new Set(fit.map.values()).size, MOST_TOLD);
-  if (logged && observed === undefined) rank -= UNSEEN;
-  else if (observed?.changes === 0) rank -= STILL;
+  if (observed?.changes === 0) rank -= STILL;
   return rank;
 }
 
 function shownBy({ observed }: SignalFacts, logged: boolean): string {
-  if (!logged) return '';
-  if (observed === undefined) return '; the log has no value of it';
-  return observed.changes === 0 ? '; it never changes in the log' : '';
+  return logged && observed?.changes === 0 ? '; it never changes in the log' : '';
 }
 
 /** Returns `Message.Signal`, the name of a signal in a profile. */

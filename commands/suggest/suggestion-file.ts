@@ -2,10 +2,11 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { type BoundDatabase, type DbcMessage, MessageFinder } from '../../adapters/can/dbc/index.ts';
-import type { Traffic } from '../../adapters/can/inspect/index.ts';
+import type { Coverage, Traffic } from '../../adapters/can/inspect/index.ts';
 import { counted } from '../../protocol/counted.ts';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { chooseDatabases } from './choose-databases.ts';
 import { SuggestionObserver } from './observer.ts';
 import { type ProfileBus, profileText } from './profile-text.ts';
 import { type DescribedBus, signalsOf } from './signals.ts';
@@ -21,15 +22,35 @@ interface LogsRead {
   readonly traffic: Traffic;
 }
 
+/** Result of {@link writeSuggestions}. */
+interface Written {
+  /** Undefined if no signal fits any path, so that nothing was written. */
+  readonly summary?: string;
+  /** Warnings about DBC files that probably describe another car. */
+  readonly warnings: readonly string[];
+}
+
 /**
- * Writes the profile and returns a summary. If no signal fits any path, writes nothing and returns undefined.
+ * Writes the profile, unless no signal fits any path.
  * @throws VigieError `usage.wrong` if the file exists or cannot be written
  */
-export function writeSuggestions(
-  file: string,
-  databases: readonly BoundDatabase[],
-  logs: LogsRead | undefined,
-): string | undefined {
+export function writeSuggestions(file: string, given: readonly BoundDatabase[], logs: LogsRead | undefined): Written {
+  const choice = logs === undefined ? undefined : chooseDatabases(given, logs.traffic);
+  const databases = choice?.used ?? given;
+  logs?.observer.use(databases);
+  const summary = writeFor(file, databases, logs);
+  const isUsed = ({ database }: Coverage): boolean => databases.some((bound) => bound.database === database);
+  const warnings = (choice?.wrong ?? []).map((coverage) => warningOf(coverage, !isUsed(coverage)));
+  return { ...defined({ summary }), warnings };
+}
+
+function warningOf({ database, fitting, frames }: Coverage, isLeftOut: boolean): string {
+  const share = frames === 0 ? 0 : Math.floor((100 * fitting) / frames);
+  const left = isLeftOut ? ', and its signals are left out' : '';
+  return `${database.file} fits ${share} % of the frames: it is probably of another car or bus${left}`;
+}
+
+function writeFor(file: string, databases: readonly BoundDatabase[], logs: LogsRead | undefined): string | undefined {
   const buses = busesOf(databases, logs?.observer);
   const [first] = buses;
   const periods = logs === undefined ? undefined : periodsOf(databases, logs.traffic);
@@ -46,7 +67,11 @@ export function writeSuggestions(
   const { lines } = suggestions;
   if (lines.length === 0) return undefined;
   const names = databases.map(({ database }) => database.file);
-  const text = profileText(file, buses, suggestions, `${names.join(', ')}${logs === undefined ? '' : ' and a log'}`);
+  const used = new Set(lines.map(({ facts }) => facts.message));
+  const needed = databases.filter(({ database }) => database.messages.some((message) => used.has(message)));
+  const files = new Set(needed.map(({ database }) => database.file));
+  const listed = buses.map((bus) => ({ ...bus, dbc: bus.dbc.filter((path) => logs === undefined || files.has(path)) }));
+  const text = profileText(file, listed, suggestions, `${names.join(', ')}${logs === undefined ? '' : ' and a log'}`);
   write(file, text);
   const questions = lines.filter(({ question }) => question !== undefined).length;
   const asked = questions === 0 ? '' : `; ${counted(questions, 'more line')} commented out with a question`;

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function errorsOf(files: readonly string[], profile = join(folder, 'car.yaml')): unknown[] | undefined {
   rmSync(profile, { force: true });
   const databases = files.flatMap((file) => readDbc(file).database ?? []).map((database) => ({ database }));
-  if (writeSuggestions(profile, databases, undefined) === undefined) return undefined;
+  if (writeSuggestions(profile, databases, undefined).summary === undefined) return undefined;
   // Errors of the DBC itself are not errors of the suggestion.
   return inspectVehicle(profile).diagnostics.filter(({ file, severity }) => file === profile && severity === 'error');
 }

@@ -49,7 +49,7 @@ test('--suggest with a log writes a profile that passes check, and replay refuse
   const text = readFileSync(file, 'utf8');
   expect(parse(text)).toMatchObject({
     name: 'my-car',
-    buses: [{ name: 'car', dbc: ['motion.dbc', 'body.dbc'] }],
+    buses: [{ name: 'car', dbc: ['body.dbc', 'motion.dbc'] }],
     status: {
       'kinetic.speed': { signal: 'MOTION.Speed', invalid: [0xffff], timeout: '10s' },
       'engines.Thermic.speed': { signal: 'MOTION.EngineSpeed', invalid: [0xffff], timeout: '10s' },
