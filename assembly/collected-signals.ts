@@ -3,12 +3,12 @@
 import {
   type BoundDatabase,
   type Database,
-  DbcDecoder,
   type DbcMessage,
   parameterGroup,
   unknownSignals,
   type WantedSignal,
 } from '../adapters/can/dbc/index.ts';
+import { frameDecoder } from '../adapters/can/j1939/group-decoder.ts';
 import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
 import type { PreparedCollection } from '../agent/collect/running-collection.ts';
 import { hiddenFrom } from '../agent/model/privacy.ts';
@@ -78,7 +78,7 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
 
 /** Separate function: closures of one function share a scope; a closure of the caller would retain all it has read. */
 function decoderOf(wanted: readonly WantedSignal[], needed: readonly BoundDatabase[]): PreparedNetwork['decoder'] {
-  return (names) => new DbcDecoder(wanted, needed, names);
+  return (names) => frameDecoder(wanted, needed, names);
 }
 
 function databaseOf(file: string): Database {

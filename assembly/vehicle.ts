@@ -3,10 +3,10 @@ import { prepareCommands } from '../adapters/can/actuator.ts';
 import {
   type BoundDatabase,
   type Database,
-  DbcDecoder,
   parseDbc,
   unknownSignals as unknownSignalsOf,
 } from '../adapters/can/dbc/index.ts';
+import { frameDecoder } from '../adapters/can/j1939/group-decoder.ts';
 import { gnssMessage, gnssSignals } from '../adapters/gnss/index.ts';
 import { parseSignalSet, type SignalSet } from '../adapters/obd/index.ts';
 import { defaultPollSettings, type PollSettings, planPolls } from '../adapters/obd/poll/index.ts';
@@ -116,7 +116,7 @@ export function loadVehicle(nameOrPath: string, extraDbc: readonly string[] = []
 
 /** Returns a decoder for the signals that the agent needs, on the buses of one source. */
 export function decoderFor(vehicle: Vehicle, wanted: readonly WantedSignal[], buses: readonly string[]): FrameDecoder {
-  return new DbcDecoder(wanted, vehicle.databases, buses);
+  return frameDecoder(wanted, vehicle.databases, buses);
 }
 
 function readSignalSet(file: string, found: Diagnostic[]): SignalSet[] {
