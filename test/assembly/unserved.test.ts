@@ -54,8 +54,8 @@ interface Said {
 }
 
 test.each([
-  ['a key that is missing', undefined, /unit\.key/],
-  ['a key that is damaged', 'no key', /unit\.key/],
+  ['a missing key', undefined, /unit\.key/],
+  ['a damaged key', 'no key', /unit\.key/],
 ])('the interface is served once its cause is repaired: %s', async (_, before, named) => {
   const key = join(folder, 'unit.key');
   rmSync(key, { force: true });

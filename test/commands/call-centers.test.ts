@@ -57,10 +57,10 @@ test('a user gets the number of the configured call centre for the requested cou
 
 describe('refused call centres', () => {
   test.each([
-    ['of a country that has none', "{ FR: '112' }", /FR/],
-    ['of a country written with three letters', "{ BRA: '112' }", /BRA/],
+    ['for a country without call centres', "{ FR: '112' }", /FR/],
+    ['with a three-letter country code', "{ BRA: '112' }", /BRA/],
     ['without its number in quotes', '{ BR: +5511 }', /a telephone number in quotes/],
-    ['whose number is none', '{ BR: call us }', /a telephone number in quotes/],
+    ['with text instead of a number', '{ BR: call us }', /a telephone number in quotes/],
   ])('a call centre is refused %s', (_, callCenters, said) => {
     const { http, found } = load(callCenters, ['nowhere.pem']);
     expect(http).toBeUndefined();

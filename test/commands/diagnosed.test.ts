@@ -53,24 +53,24 @@ afterEach(() => car.close());
 
 describe('outcomes of diagnostic commands', () => {
   const cases: [what: string, manners: Manner[], outcome: string, taken: number][] = [
-    ['it obeys', [], 'Success', 1],
-    ['it obeys and does not say so', ['proper', 'proper', 'proper', 'mute'], 'Success', 1],
+    ['the control unit obeys', [], 'Success', 1],
+    ['the control unit obeys without an answer', ['proper', 'proper', 'proper', 'mute'], 'Success', 1],
     [
-      'it says so and the car does not show it',
+      'the control unit confirms but the car does not show it',
       ['proper', 'proper', 'proper', { raw: Uint8Array.of(0x6f, 0xd0, 0x10, 3) }],
       'VehicleError',
       0,
     ],
-    ['it does not answer', Array<Manner>(6).fill('deaf'), 'VehicleError', 0],
-    ['its engine runs', ['proper', 'proper', 'proper', { refuse: 0x83 }], 'VehicleInUse', 0],
+    ['the control unit does not answer', Array<Manner>(6).fill('deaf'), 'VehicleError', 0],
+    ['the engine runs', ['proper', 'proper', 'proper', { refuse: 0x83 }], 'VehicleInUse', 0],
     [
-      'its voltage is too low',
+      'the voltage is too low',
       ['proper', 'proper', 'proper', { refuse: 0x93 }],
       'NotPossibleDueToVehicleBatteryLevel',
       0,
     ],
-    ['it has no such output', ['proper', 'proper', 'proper', { refuse: 0x31 }], 'WrongCommand', 0],
-    ['it wants another key', ['proper', 'proper', { refuse: 0x35 }], 'VehicleError', 0],
+    ['the control unit has no such output', ['proper', 'proper', 'proper', { refuse: 0x31 }], 'WrongCommand', 0],
+    ['the control unit rejects the key', ['proper', 'proper', { refuse: 0x35 }], 'VehicleError', 0],
   ];
   test.each(cases)('a diagnostic command gets its outcome when %s', async (_, manners, outcome, taken) => {
     await start();

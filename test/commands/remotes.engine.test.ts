@@ -13,7 +13,8 @@ describePeer('mosquitto', 'through Mosquitto', () => {
   });
   afterAll(() => broker.remove());
 
-  test.each(cases.filter(([, outcome]) => outcome === 'Success'))('%s: %s', (type, outcome, way) =>
-    reached(broker.url, type, outcome, way),
+  test.each(cases.filter(([, outcome]) => outcome === 'Success'))(
+    '%s ends with %s through Mosquitto',
+    (type, outcome, way) => reached(broker.url, type, outcome, way),
   );
 });

@@ -13,7 +13,9 @@ describe.concurrent('through the embedded broker', () => {
   const [step, sparse] = [stride(3), stride(9)];
   const demanded = cases.filter(([, , way]) => way.profile === true).filter((_, place) => place % sparse === 0);
   const others = cases.filter(([, , way]) => way.profile !== true).filter((_, place) => place % step === 0);
-  test.each([...others, ...demanded])('%s: %s', (type, outcome, way) => reached(broker.url, type, outcome, way));
+  test.each([...others, ...demanded])('%s ends with %s', (type, outcome, way) =>
+    reached(broker.url, type, outcome, way),
+  );
 
   test('every kind reaches every outcome, or states why not', () => {
     const unsaid = table.filter(([, , way]) => way === undefined).map(([type, outcome]) => `${type}: ${outcome}`);

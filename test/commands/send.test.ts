@@ -198,7 +198,7 @@ describe('commands to a bench', () => {
     ['precondition --slot 1 --at 07:15 --days Mon,Tue', 'ThermalPreconditioning', 'Success'],
     ['navigate 2.35,48.85 2.29,48.86', 'Navigation', 'Success'],
     ['stolen on', 'Stolen', 'Success'],
-  ])('%s: %s %s', async (words, type, outcome) => {
+  ])('send %s sends %s, which ends with %s', async (words, type, outcome) => {
     const { status, stdout, stderr } = await send(words);
     const reports = told(stdout);
     expect(reports.map((report) => report.type)).toEqual(reports.map(() => type));

@@ -102,9 +102,9 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       ['the vehicles of a large fleet', '/fleets/north/vehicles', fleet('north', 'south'), all.slice(0, NORTH)],
       ['the vehicles of a small fleet', '/fleets/south/vehicles', fleet('south'), all.slice(NORTH)],
       ['the vehicles of a user', '/user/vehicles', { name: 'ada', user: 'ada' }, [0, 100, 200, 300].map(vinOf)],
-      ['the vehicles of somebody without any', '/user/vehicles', { name: 'bob', user: 'bob' }, []],
+      ['the vehicles of a user without cars', '/user/vehicles', { name: 'bob', user: 'bob' }, []],
       [
-        'those whose VIN begins so',
+        'the vehicles with a VIN prefix',
         `/fleets/north/vehicles?vinPrefix=${vinOf(12).slice(0, 16)}`,
         fleet('north'),
         all.slice(10, 20),

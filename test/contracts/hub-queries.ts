@@ -264,21 +264,21 @@ const SHORT =
 
 /** Statements that may read a whole table or index, by their first words, with the reason. */
 export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [
-  ['SELECT class, CAST(sum(missing) AS bigint)', 'its index has the classes alone of which something is missing'],
-  ['SELECT count(*) AS total FROM vehicles', 'counts the entries of one index, without the rows'],
-  ['SELECT rollout, state, count(*) AS cars FROM rollout_cars GROUP BY', 'for a person who lists all roll-outs'],
+  ['SELECT class, CAST(sum(missing) AS bigint)', 'its index contains only the classes with missing numbers'],
+  ['SELECT count(*) AS total FROM vehicles', 'counts the entries of one index without reading rows'],
+  ['SELECT rollout, state, count(*) AS cars FROM rollout_cars GROUP BY', 'only when a person lists all roll-outs'],
   ['SELECT * FROM monitors WHERE vin IS NULL OR vin = ?', 'only without a registry'],
   ['UPDATE car_monitors SET due = 0, attempts = 0 WHERE NOT EXISTS', 'only without a registry'],
   ['SELECT cars.vin FROM owned_cars JOIN cars', 'the cars of a whole fleet; all vehicles only without a registry'],
   ['SELECT fleet_cars.vin FROM (SELECT cars.vin', 'as above'],
   ['INSERT INTO rollout_cars (rollout, vin, is_first)', 'as above'],
-  ['SELECT coalesce(sum(waiting), 0) AS waiting', 'receivers, of which there are as many as people gave'],
-  ['UPDATE receivers SET lease = NULL', 'receivers, when a hub on SQLite starts'],
-  ['DELETE FROM receivers WHERE waiting = 0 AND monitor', 'receivers, when somebody erases a car'],
-  ['SELECT DISTINCT monitors.kind', 'when somebody ends the registry'],
+  ['SELECT coalesce(sum(waiting), 0) AS waiting', 'receivers, whose number depends only on what people configured'],
+  ['UPDATE receivers SET lease = NULL', 'receivers, only when a hub on SQLite starts'],
+  ['DELETE FROM receivers WHERE waiting = 0 AND monitor', 'receivers, only when a car is erased'],
+  ['SELECT DISTINCT monitors.kind', 'only when the registry is removed'],
   ['UPDATE certificates SET revoked = coalesce(revoked', 'as above'],
   ['DELETE FROM cars WHERE vin NOT IN', 'as above'],
-  ['DELETE FROM counters WHERE vehicle =', 'when somebody erases a car'],
+  ['DELETE FROM counters WHERE vehicle =', 'only when a car is erased'],
 ];
 
 /** Statements that scan a growing table without an allowed reason. `whole` finds the tables that a statement scans. */

@@ -28,21 +28,21 @@ export const mutants: readonly Mutant[] = [
     seed: 6,
   },
   {
-    defect: 'what is to be in a gap message is forgotten',
+    defect: 'numbers for a gap message are forgotten',
     file: 'agent/outbox/gaps.ts',
     edits: [['    const gaps = [...this.#gaps()];', '    const gaps: Gap[] = [];']],
     invariant: 'rests',
     seed: 10,
   },
   {
-    defect: 'a message that was on its way when the connection ended is not sent again',
+    defect: 'a message in flight when the connection ended is not sent again',
     file: 'agent/outbox/outbox.ts',
     edits: [['      this.#queue.hold(queued);\n      this.#tellIdle();', '      this.#tellIdle();']],
     invariant: 'rests',
     seed: 50,
   },
   {
-    defect: 'commands that were carried out are not remembered',
+    defect: 'executed commands are forgotten',
     file: 'agent/remotes/command-intake.ts',
     edits: [
       ['      const known = ledger.find(id);', '      const known = ledger.find(id.slice(1));'],
@@ -52,7 +52,7 @@ export const mutants: readonly Mutant[] = [
     seed: 36,
   },
   {
-    defect: 'the car acts before it is on disk that a command was sent to it',
+    defect: 'the car acts before SentToVehicle is on disk',
     file: 'agent/remotes/reports.ts',
     edits: [
       [
@@ -66,14 +66,14 @@ export const mutants: readonly Mutant[] = [
     seed: 'small',
   },
   {
-    defect: 'what is known of a command is not taken from the copy in the journal',
+    defect: 'the ledger ignores its copy in the journal',
     file: 'agent/remotes/ledger.ts',
     edits: [['        return [action];', '        return [];']],
     invariant: 'ends',
     seed: 'small',
   },
   {
-    defect: 'commands that have expired are carried out',
+    defect: 'expired commands are carried out',
     file: 'agent/remotes/checks.ts',
     edits: [['  if (now > expires) return', '  if (now < 0) return']],
     invariant: 'actsInTime',
@@ -89,7 +89,7 @@ export const mutants: readonly Mutant[] = [
     seed: 1,
   },
   {
-    defect: 'of two changes of keys at once one is lost',
+    defect: 'one of two simultaneous key changes is lost',
     file: 'adapters/keys/trust-store.ts',
     edits: [['    const changed = this.#last.then(change);', '    const changed = change();']],
     invariant: 'actsTrusted',
@@ -122,14 +122,14 @@ export const mutants: readonly Mutant[] = [
     seed: 19,
   },
   {
-    defect: 'the hub shows no Status after a start that the car could not count',
+    defect: 'the hub shows no Status after an uncounted start',
     file: 'hub/core/message.ts',
     edits: [['  if (isOneCounted && isOtherCounted && a.boot !== b.boot)', '  if (a.boot !== b.boot)']],
     invariant: 'status',
     seed: 10,
   },
   {
-    defect: 'the journal does not wait until it is synced',
+    defect: 'the journal does not wait for its sync',
     file: 'adapters/store/flusher.ts',
     edits: [['      else await file.sync();', '      else file.sync().catch(() => undefined);']],
     invariant: 'oneContent',
@@ -143,7 +143,7 @@ export const mutants: readonly Mutant[] = [
     seed: 19,
   },
   {
-    defect: 'a key that was revoked stays trusted',
+    defect: 'a revoked key stays trusted',
     file: 'adapters/keys/trust-store.ts',
     edits: [
       ['      this.#added.filter((added) => added !== key),', '      this.#added,'],
@@ -165,7 +165,7 @@ export const mutants: readonly Mutant[] = [
     seed: 1,
   },
   {
-    defect: 'numbers that are only in a checkpoint are given out again',
+    defect: 'numbers that are only in a checkpoint are assigned again',
     file: 'adapters/store/replay.ts',
     edits: [
       [
@@ -200,14 +200,14 @@ export const wideMutants: readonly Mutant[] = [
     seed: 4,
   },
   {
-    defect: 'what a receiver refuses counts as delivered',
+    defect: 'a refused notification counts as delivered',
     file: 'agent/callbacks/receiver.ts',
     edits: [['    else this.#failed(to, count, receipt);', '    else this.#taken(count);']],
     invariant: 'delivered',
     seed: 7,
   },
   {
-    defect: 'what a receiver has taken is sent again',
+    defect: 'a delivered notification is sent again',
     file: 'agent/callbacks/receiver.ts',
     edits: [
       [
@@ -219,28 +219,28 @@ export const wideMutants: readonly Mutant[] = [
     seed: 19,
   },
   {
-    defect: 'no signature fits its key',
+    defect: 'every signature is rejected',
     file: 'agent/remotes/checks.ts',
     edits: [['verifier.key(keyId)?.algorithm === algorithm', 'verifier.key(keyId)?.algorithm !== algorithm']],
     invariant: 'answered',
     seed: 4,
   },
   {
-    defect: 'that messages were acknowledged is not written down',
+    defect: 'acknowledgements of messages are not stored',
     file: 'adapters/store/contents.ts',
     edits: [['of removals) {\n      if (count === 0) continue;', 'of removals) {\n      if (count >= 0) continue;']],
     invariant: 'sentOnce',
     seed: 13,
   },
   {
-    defect: 'monitors are not kept',
+    defect: 'monitors are not stored',
     file: 'agent/agent.ts',
     edits: [['    yield* this.#pipeline.monitors.states();\n', '']],
     invariant: 'monitors',
     seed: 1,
   },
   {
-    defect: 'a list of monitors that changed is not published',
+    defect: 'a changed monitor list is not published',
     file: 'agent/monitors/desk.ts',
     edits: [['if (this.#reported === version && !again) return;', 'if (this.#reported > 0 && !again) return;']],
     invariant: 'monitorList',
@@ -251,14 +251,14 @@ export const wideMutants: readonly Mutant[] = [
 /** Defects for worlds with still more kinds of events (`rarePlanOf`). */
 export const rareMutants: readonly Mutant[] = [
   {
-    defect: 'a low battery is no hindrance',
+    defect: 'a low battery does not prevent commands',
     file: 'agent/remotes/checks.ts',
     edits: [["typeof charge !== 'number' || charge >= battery", "typeof charge !== 'number' || charge >= 0"]],
     invariant: 'accepts',
     seed: 2,
   },
   {
-    defect: 'the ledger remembers its first commands, not its last',
+    defect: 'the ledger keeps its first commands instead of its last',
     file: 'agent/remotes/ledger.ts',
     edits: [['actions.filter(({ status }, at) => at >= oldest || !final(status))', 'actions.slice(0, REMEMBERED)']],
     invariant: 'ends',
@@ -276,7 +276,7 @@ export const newestMutants: readonly Mutant[] = [
     seed: 5,
   },
   {
-    defect: 'a definition that changes keeps its number',
+    defect: 'a changed definition keeps its number',
     file: 'agent/signals/numbers.ts',
     edits: [
       [
@@ -288,7 +288,7 @@ export const newestMutants: readonly Mutant[] = [
     seed: 5,
   },
   {
-    defect: 'collections are not kept',
+    defect: 'collections are not stored',
     file: 'agent/collect/collector.ts',
     edits: [['    yield [COMMANDS, this.#commands];', '    yield [COMMANDS, this.#commands && undefined];']],
     invariant: 'collections',
@@ -302,7 +302,7 @@ export const newestMutants: readonly Mutant[] = [
     seed: 11,
   },
   {
-    defect: 'a monitor that was changed at the hub stays as it was in the car',
+    defect: 'a monitor changed at the hub stays unchanged in the car',
     file: 'hub/core/monitor-sync.ts',
     edits: [['if (there?.revision === revision && there.status === status)', 'if (there?.status === status)']],
     invariant: 'fleet',
@@ -329,7 +329,7 @@ export const newestMutants: readonly Mutant[] = [
 /** Defects for worlds that also have read errors, replaced directories and floods (`planOf`). */
 export const folderMutants: readonly Mutant[] = [
   {
-    defect: 'a car with a new folder of records does not get its monitors again',
+    defect: 'a car with a new data directory does not get its monitors again',
     file: 'hub/database/message-store.ts',
     edits: [
       ['of newLifeMonitors(vehicle, life, one.received))', 'of newLifeMonitors(vehicle, life, one.received).slice(2))'],
@@ -338,28 +338,28 @@ export const folderMutants: readonly Mutant[] = [
     seed: 4,
   },
   {
-    defect: 'numbers of a start without records count as those of its folder',
+    defect: 'numbers of a start without records count as those of its directory',
     file: 'hub/core/lives.ts',
     edits: [['boot >= UNRECORDED_BOOT ? UNRECORDED_START : UNCOUNTED_START', 'UNCOUNTED_START']],
     invariant: 'sentOnce',
     seed: 2,
   },
   {
-    defect: 'a document that the disk does not return counts as damaged',
+    defect: 'an unreadable document counts as damaged',
     file: 'adapters/store/durable.ts',
     edits: [['      if (isReadFailure(error)) throw unreadable(path, error);\n', '']],
     invariant: 'untouched',
     seed: 1,
   },
   {
-    defect: 'each folder of records begins at the same start',
+    defect: 'each data directory begins with the same start number',
     file: 'assembly/directory.ts',
     edits: [['  return anyNumber(0, BOOTS);', '  return 1;']],
     invariant: 'oneContent',
     seed: 1,
   },
   {
-    defect: 'a command that comes again is answered each time',
+    defect: 'a repeated command is answered each time',
     file: 'agent/remotes/repeated-answers.ts',
     edits: [['at >= last.until', 'at >= 0']],
     invariant: 'repeats',

@@ -18,10 +18,10 @@ test('a seed defines a world byte for byte', async () => {
  * kinds of events, and `npm run test:properties` runs these.
  */
 const seeds: readonly (readonly [seed: number, found: string])[] = [
-  [10, 'Status at the hub stayed as it was after a start of which the car could not write down the number'],
-  [19, 'of two keys that were revoked at once one stayed trusted'],
-  [256, 'a message was never asked for, because a start before had sent another one under its number from memory'],
-  [291, 'the newest message of a class was lost by a broker, and the hub never learned that it existed'],
+  [10, 'Status at the hub was not updated after a start whose number the car could not store'],
+  [19, 'one of two keys revoked at the same time stayed trusted'],
+  [256, 'a message was never requested, because an earlier start had sent another one with its number from memory'],
+  [291, 'a broker lost the newest message of a class, and the hub never noticed'],
 ];
 
 test.each(seeds.slice(0, runs(0, seeds.length)))(
@@ -48,12 +48,12 @@ test.each(wideSeeds.slice(0, runs(0, wideSeeds.length)))(
 
 /** The same, with still more kinds of events. */
 const fullSeeds: readonly (readonly [seed: number, found: string])[] = [
-  [194, 'a parked car did not tell the moments of Status that it had corrected when it learned the time'],
+  [194, 'a parked car did not send the times of Status that it had corrected when it learned the time'],
   [302, 'a command that had ended with Success was reported as Failed after a power cut amid many commands'],
-  [2695, 'a message whose commit was under way did not count as waiting, and an orderly stop did not wait for it'],
-  [3137, 'the world asked for messages that were in memory alone, after their numbers belonged to others'],
-  [3227, 'the world asked for messages that were in memory alone, after their numbers belonged to others'],
-  [20057, 'the world took the list of monitors with the highest number, and the hub that of the last start'],
+  [2695, 'a message being committed did not count as waiting, and an orderly stop did not wait for it'],
+  [3137, 'the test expected messages that were only in memory, after their numbers had been reused'],
+  [3227, 'the test expected messages that were only in memory, after their numbers had been reused'],
+  [20057, 'the test used the monitor list with the highest number, but the hub that of the last start'],
 ];
 
 test.each(fullSeeds.slice(0, runs(0, fullSeeds.length)))(
@@ -66,10 +66,7 @@ test.each(fullSeeds.slice(0, runs(0, fullSeeds.length)))(
 
 /** The same, with all kinds of events. */
 const newestSeeds: readonly (readonly [seed: number, found: string])[] = [
-  [
-    1039,
-    'a hub gave a car the monitors that it had again and again, because their list had been dropped from a full outbox',
-  ],
+  [1039, 'a hub repeatedly sent a car monitors that it already had, because a full outbox had dropped their list'],
 ];
 
 test.each(newestSeeds.slice(0, runs(0, newestSeeds.length)))(
@@ -83,7 +80,7 @@ test.each(newestSeeds.slice(0, runs(0, newestSeeds.length)))(
 /** The shortest plans with which a world of a whole day has found a defect. */
 const shortest: readonly (readonly [found: string, happenings: readonly Happening[]])[] = [
   [
-    'the hub asked again for what it had of an uncounted start, which it took for earlier than the one before',
+    'the hub requested messages again that it had from an uncounted start, which it ordered too early',
     [
       { at: 10_000, car: 0, do: 'disk', code: 'EIO', for: 13_516 },
       { at: 16_000, car: 0, do: 'power', cuts: true, after: 0, off: 1_858 },

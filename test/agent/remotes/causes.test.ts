@@ -37,7 +37,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'VehicleError',
-    when: 'it is not confirmed',
+    when: 'the car does not confirm it',
     ...lock,
     setting: deaf,
     states: SENT,
@@ -50,7 +50,7 @@ const cases: readonly Case[] = [
     setting: { actuate: async () => Promise.reject(new Error('bus off')) },
     states: SENT,
   },
-  { cause: 'WrongCommand', when: 'the profile cannot', ...lock, setting: { profile: [] } },
+  { cause: 'WrongCommand', when: 'the profile has no such action', ...lock, setting: { profile: [] } },
   { cause: 'VehicleConnectionTimeout', when: 'the time is unknown', ...lock, setting: { quality: 'none' } },
   {
     cause: 'VehicleConnectionTimeout',
@@ -59,7 +59,7 @@ const cases: readonly Case[] = [
     setting: { power: asleep },
     states: ['Accepted', 'WakingUpVehicle'],
   },
-  { cause: 'MissingRights', when: 'the key may not', ...lock, setting: { without: ['Doors'] } },
+  { cause: 'MissingRights', when: 'the key lacks the right', ...lock, setting: { without: ['Doors'] } },
   {
     cause: 'NotPossibleDueToVehicleBatteryLevel',
     when: 'the 12 V battery is low',
@@ -68,7 +68,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'NotPossibleDueToVehicleBatteryLevel',
-    when: 'neither charged nor plugged',
+    when: 'the traction battery is low and no cable is plugged in',
     ...heat,
     before: (car) => {
       car.see('energies.Electric.level', 19);
@@ -78,13 +78,13 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'NotPossibleDueToVehiclePrivacyLevel',
-    when: 'privacy is full',
+    when: 'Full privacy is chosen',
     ...lock,
     before: (car) => car.see('privacy.state', 'Full'),
   },
   {
     cause: 'NotPossibleDueToVehiclePrivacyLevel',
-    when: 'a car that hides its position is to be followed',
+    when: 'a car that hides its position is to be tracked',
     kind: 'Stolen',
     body: { trackingPeriod: { running: 5 } },
     before: (car) => {
@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'TooManyRequestInShortTime',
-    when: 'one kind comes too fast',
+    when: 'commands of one kind come too fast',
     ...wake,
     setting: { limits: { burst: 2 } },
     before: async (car) => {
@@ -172,7 +172,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'VehicleInUse',
-    when: 'it drives, and is to hoot',
+    when: 'the car drives and the horn is commanded',
     kind: 'Horn',
     body: { state: 'Activated' },
     before: (car) => car.see('kinetic.speed', 30),
@@ -180,7 +180,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'VehicleInUse',
-    when: 'it drives, and is to flash',
+    when: 'the car drives and the lights are commanded',
     kind: 'Lights',
     body: { on: true },
     before: (car) => car.clock.advance(6_000),
@@ -195,14 +195,14 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'DoorsOpen',
-    when: 'a window that the profile feeds is unknown',
+    when: 'a mapped window is unknown',
     ...heat,
     setting: { feeds: ['doorsState.opening.RoofWindow.state'] },
     states: SENT,
   },
   {
     cause: 'DoorsOpen',
-    when: 'the car says so',
+    when: 'the car reports it',
     ...heat,
     setting: deaf,
     before: (car) => {
@@ -213,7 +213,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'DoorsOpen',
-    when: 'a lock does not close on an open door',
+    when: 'the locks do not close because of an open door',
     ...lock,
     setting: deaf,
     before: (car) => car.see('doorsState.opening.Driver.state', 'Open'),
@@ -222,7 +222,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'CidInside',
-    when: 'a lock does not close on a key',
+    when: 'the locks do not close because of a key in the car',
     ...lock,
     setting: { ...deaf, feeds: ['key.present'] },
     before: (car) => car.say('key.present', true),
@@ -231,7 +231,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'VehicleErrorOrCidInside',
-    when: 'a lock does not close, and nothing is known of a key',
+    when: 'the locks do not close and no key is reported',
     ...lock,
     setting: { ...deaf, feeds: ['key.present'] },
     states: SENT,
@@ -277,7 +277,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'VehicleIsNotLocked',
-    when: 'the profile asks for it',
+    when: 'the profile requires it',
     ...heat,
     setting: {
       requires: {
@@ -310,7 +310,7 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'SameActionInProgress',
-    when: 'the same is in progress, given as another kind',
+    when: 'the same action is in progress for another kind',
     kind: 'Stolen',
     body: { immobilization: { activate: true } },
     setting: deaf,

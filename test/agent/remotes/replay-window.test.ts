@@ -65,7 +65,7 @@ describe('counter window', () => {
     }
   });
 
-  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('%s is no counter', (counter) => {
+  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('%s is not a valid counter', (counter) => {
     expect(use(undefined, counter)).toBeUndefined();
     expect(use({ highest: 5, earlier: [], floor: -1 }, counter)).toBeUndefined();
   });

@@ -82,8 +82,8 @@ describe('distance', () => {
 
   test.each([
     ['rolls over', [999_999.8, 999_999.9, 0, 0.1]],
-    ['is exchanged', [120_000, 120_000.1, 56.2, 56.3]],
-    ['has a fault of one reading', [500, 500.1, 919_000, 500.2]],
+    ['is replaced', [120_000, 120_000.1, 56.2, 56.3]],
+    ['has one faulty reading', [500, 500.1, 919_000, 500.2]],
   ])('the speed bridges an odometer that %s', (_name, shown) => {
     const meter = newMeter();
     readSpeed(meter, 72, 0, BOUND);

@@ -134,7 +134,7 @@ describe('trips of cars with few signals', () => {
     ],
   ];
 
-  test.each(cases)('%s', (_name, drives, rests, expected) => {
+  test.each(cases)('a car that sends only %s has complete trips', (_name, drives, rests, expected) => {
     const rig = new Rig();
     parked(rig, rests);
     const at = rig.drive(T, 301, drives);
