@@ -1,5 +1,6 @@
 /** Memory must not grow with the size of the log: compares reading a large file with reading a small one. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,8 +57,13 @@ function databaseOf(name: string, rows: number): string {
   return path;
 }
 
-/** Peak memory in bytes of a program that reads a log, and the number of frames it read. */
-function peakOf(path: string): { readonly memory: number; readonly frames: number } {
+interface Peak {
+  readonly memory: number;
+  readonly frames: number;
+}
+
+/** A program that reads a log, and prints its peak memory in bytes and the number of frames. */
+function readerOf(path: string): string[] {
   const program = `
     const { openLog } = await import(${JSON.stringify(new URL('../../../../adapters/can/log/index.ts', import.meta.url).href)});
     const log = await openLog(${JSON.stringify(path)});
@@ -65,8 +71,28 @@ function peakOf(path: string): { readonly memory: number; readonly frames: numbe
     await log.close();
     console.log(JSON.stringify({ memory: process.resourceUsage().maxRSS * 1024, frames: log.frames }));`;
   // Fixes the size of the young generation, so that it does not grow during the test.
-  const options = ['--max-semi-space-size=4', '--input-type=module', '-e', program];
-  return JSON.parse(execFileSync(process.execPath, options, { encoding: 'utf8' }));
+  return ['--max-semi-space-size=4', '--input-type=module', '-e', program];
+}
+
+function peakOf(path: string): Peak {
+  return JSON.parse(execFileSync(process.execPath, readerOf(path), { encoding: 'utf8' }));
+}
+
+/** As {@link peakOf}, for a candump log on standard input that no disk has to hold. */
+async function peakOfStream(size: number): Promise<Peak> {
+  const child = spawn(process.execPath, readerOf('-'), { stdio: ['pipe', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const line = (i: number): string =>
+    `(${((start + i) / 1000).toFixed(6)}) can${i % 2} ${(0x100 + (i % 500)).toString(16)}#${i.toString(16).padStart(16, '0')}\n`;
+  const part = Buffer.from(Array.from({ length: 20_000 }, (_, i) => line(i)).join(''));
+  const closed = once(child, 'close');
+  for (let sent = 0; sent < size; sent += part.length) if (!child.stdin.write(part)) await once(child.stdin, 'drain');
+  child.stdin.end();
+  await closed;
+  return JSON.parse(output);
 }
 
 const body = mdf4(frames, unfinished);
@@ -83,4 +109,16 @@ test.each([
   const large = peakOf(write(LARGE));
   expect(large.frames).toBeGreaterThan(7 * small.frames);
   expect(large.memory - small.memory).toBeLessThan(ALLOWED);
+});
+
+/** Size of the streamed log: LOG_GIGABYTES=4 for one that fills a data logger. */
+const STREAMED = Number(process.env['LOG_GIGABYTES'] ?? '0.25') * 1024 * MEGABYTE;
+
+test('candump: a long stream takes no more memory than a short one', { timeout: 600_000 }, async () => {
+  const short = await peakOfStream(SMALL);
+  const long = await peakOfStream(STREAMED);
+  const shown = ({ memory, frames }: Peak): string => `${frames} frames ${Math.round(memory / MEGABYTE)} MiB`;
+  process.stdout.write(`candump on standard input: ${shown(short)}, ${shown(long)}\n`);
+  expect(long.frames / short.frames).toBeGreaterThan(0.9 * (STREAMED / SMALL));
+  expect(long.memory - short.memory).toBeLessThan(ALLOWED);
 });
