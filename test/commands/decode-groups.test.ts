@@ -122,3 +122,20 @@ test('a group with a missing packet is counted, and the others are decoded', asy
   expect(stdout).toMatch(/^\S+ can0 1CFD7C05 LONG .*\n\S+ can0 18FECA03 DM1 amberWarning=on SPN100\/FMI3×5\n$/);
   expect(stderr).toContain('cut.log: 1 group of several packets (J1939) lost: packets are missing\n');
 });
+
+test('replay gives the values of a group, as the agent in the car does', async () => {
+  const profile = join(folder, 'truck.yaml');
+  writeFileSync(
+    profile,
+    'profile: 1\nname: truck\nbuses:\n  - { name: car, dbc: [truck.dbc] }\nstatus:\n  engines.Thermic.speed: { signal: EC1.MaxSpeed }\n',
+  );
+  const { stdout, stderr, status } = await vigie('replay', logOf('replay.log', [config, long]), '--profile', profile);
+  expect(status, stderr).toBe(0);
+  const readings = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { topic: string; body: { series?: readonly object[] } })
+    .filter(({ topic }) => topic.endsWith('/up/telemetry'))
+    .flatMap(({ body }) => body.series ?? []);
+  expect(readings).toMatchObject([{ path: 'engines.Thermic.speed', at: [1_000_070], values: [2000] }]);
+});

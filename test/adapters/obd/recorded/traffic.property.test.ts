@@ -44,28 +44,37 @@ function exchangeOf(unit: number, n: number, length: number): Exchange {
   return { answer: hex(answer), frames: [request, first as Sent, ...control, ...rest] };
 }
 
-type Fate = 'sent' | 'lost' | 'twice' | 'renumbered';
+type Fate = 'sent' | 'lost' | 'twice' | 'renumbered' | 'late';
 const fate: fc.Arbitrary<Fate> = fc.oneof(
   { weight: 15, arbitrary: fc.constant<Fate>('sent') },
-  { weight: 1, arbitrary: fc.constantFrom<Fate>('lost', 'twice', 'renumbered') },
+  { weight: 1, arbitrary: fc.constantFrom<Fate>('lost', 'twice', 'renumbered', 'late') },
 );
 
 /** Requests always arrive: without them, a frame of the next answer can look like the missing one. */
 function befallen(frames: readonly Sent[], fates: readonly Fate[], from: number): Sent[] {
-  return frames.flatMap((frame, i) => {
+  const late: Sent[] = [];
+  const arrived = frames.flatMap((frame, i) => {
     const consecutive = ((frame.data[0] as number) & 0xf0) === 0x20;
     if (frame.id < 0x7e8) return [frame];
+    const before = late.splice(0);
     switch (fates[(from + i) % fates.length]) {
       case 'lost':
-        return [];
+        return before;
       case 'twice':
-        return consecutive ? [frame, frame] : [frame];
+        return consecutive ? [frame, ...before, frame] : [frame, ...before];
       case 'renumbered':
-        return consecutive ? [{ ...frame, data: [(frame.data[0] as number) ^ 1, ...frame.data.slice(1)] }] : [frame];
+        return consecutive
+          ? [{ ...frame, data: [(frame.data[0] as number) ^ 1, ...frame.data.slice(1)] }, ...before]
+          : [frame, ...before];
+      case 'late':
+        if (!consecutive) return [frame, ...before];
+        late.push(frame);
+        return before;
       default:
-        return [frame];
+        return [frame, ...before];
     }
   });
+  return [...arrived, ...late];
 }
 
 const conversation = fc.record({
