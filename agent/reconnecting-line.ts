@@ -3,7 +3,7 @@
  * its protocol.
  */
 
-import { VigieError } from '../protocol/errors.ts';
+import { reasonOf, VigieError } from '../protocol/errors.ts';
 import { Backoff } from './backoff.ts';
 import type { Clock, Line, Log, OpenLine, SourceHealth } from './ports.ts';
 
@@ -234,8 +234,4 @@ export class ReconnectingLine {
 /** Closes a line that was already given up; a failure to close it changes nothing. */
 function close(line: Line): void {
   line.close().catch(() => undefined);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -23,11 +23,11 @@ import type {
   BusSignal,
   BusValues,
 } from '../protocol/interface/own/bus.ts';
-import { type Slot, slotByPath } from '../protocol/slots.ts';
+import { slotAt } from '../protocol/slots.ts';
 import type { FrameTap } from './frame-tap.ts';
 import type { Vehicle } from './vehicle.ts';
 
-const privacy = slotByPath.get('privacy.state') as Slot;
+const privacy = slotAt('privacy.state');
 
 interface BusFollowerOptions {
   readonly vehicle: Pick<Vehicle, 'databases'> & {

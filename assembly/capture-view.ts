@@ -60,7 +60,8 @@ function* logOf(parts: readonly Capture[]): Generator<string> {
   for (const part of parts) yield candumpOf(part);
 }
 
-function candumpOf(part: Capture): string {
+/** Formats the frames of a capture as a candump log. */
+export function candumpOf(part: Capture): string {
   const frames = unpackFrames(part);
   let text = '';
   for (let i = 0; i < frames.count; i++) text += `${formatCandump(frames, i, part.buses)}\n`;

@@ -1,6 +1,6 @@
 import type { LinkDetails } from '../agent/health/health.ts';
 import type { Link, LinkEvents, Log } from '../agent/ports.ts';
-import { VigieError } from '../protocol/errors.ts';
+import { reasonOf, VigieError } from '../protocol/errors.ts';
 
 /** Connection of an agent to the cloud, for example `MqttLink`. */
 export interface CloudLink extends Link {
@@ -26,7 +26,7 @@ export function publisherOf(link: CloudLink, log: Log): Link['publish'] {
     } catch (error) {
       // A link throws a VigieError if it is down or the other side refuses.
       if (!(error instanceof VigieError)) {
-        const text = error instanceof Error ? error.message : String(error);
+        const text = reasonOf(error);
         if (text !== logged)
           log.error('link.publishFailed', { error: (error instanceof Error && error.stack) || text });
         logged = text;

@@ -1,8 +1,9 @@
 /** Writes captures as logs to a folder, one file each: candump as parts arrive, MDF4 when all have arrived. */
+
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatCandump } from '../adapters/can/log/index.ts';
 import { mdf4Of } from '../adapters/can/log/mdf4/writer.ts';
+import { candumpOf } from '../assembly/capture-view.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { unpackFrames } from '../protocol/captures/capture.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -106,13 +107,6 @@ export class CaptureFiles {
     if (lost !== undefined) this.#report(`${path}: up to ${lost} frames were overwritten before the car wrote them`);
     if (broken === true) this.#report(`${path}: the agent ended during the capture`);
   }
-}
-
-function candumpOf(part: Capture): string {
-  const frames = unpackFrames(part);
-  let text = '';
-  for (let i = 0; i < frames.count; i++) text += `${formatCandump(frames, i, part.buses)}\n`;
-  return text;
 }
 
 function write(path: string, contents: string | Uint8Array, append: boolean): void {

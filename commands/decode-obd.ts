@@ -5,7 +5,7 @@ import { readStandardAnswers, type StandardAnswers } from '../adapters/obd/j1979
 import { isScanDump, ScanDump } from '../adapters/obd/recorded/index.ts';
 import { counted } from '../protocol/counted.ts';
 import { defined } from '../protocol/defined.ts';
-import { VigieError } from '../protocol/errors.ts';
+import { attempt, VigieError } from '../protocol/errors.ts';
 import { standardTexts, valueText } from './finding-text.ts';
 import { dumpedLine, type ObdLine, obdText } from './obd-line.ts';
 import type { Format, Lines } from './output.ts';
@@ -76,15 +76,6 @@ function decoded(decoder: ObdDecoder, line: string, where: string): Outcome {
     return { ...defined({ command: asked.command }), ...found };
   } catch (error) {
     if (error instanceof VigieError) return { error: error.message };
-    throw error;
-  }
-}
-
-function attempt<T>(read: () => T): T | VigieError {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof VigieError) return error;
     throw error;
   }
 }

@@ -1,6 +1,8 @@
 /** Lines of `vigie decode --obd` for answers whose control unit is known. */
+
 import type { ObdDecoder } from '../adapters/obd/index.ts';
 import { type AnswerContents, type DumpedExchange, readAnswer } from '../adapters/obd/recorded/index.ts';
+import { hex } from '../protocol/hex.ts';
 import { standardTexts, valueText } from './finding-text.ts';
 
 /** An answer, or a request without one. */
@@ -34,7 +36,7 @@ export function dumpedLine(
 
 /** Formats bytes as upper-case hex without spaces. */
 export function hexText(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex').toUpperCase();
+  return hex(bytes).toUpperCase();
 }
 
 /** Formats a line for people. */

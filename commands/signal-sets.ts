@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSignalSet, repeatedCommands, type SignalSet } from '../adapters/obd/index.ts';
 import { shippedProfiles } from '../config/shipped.ts';
-import { VigieError } from '../protocol/errors.ts';
+import { reasonOf, VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
 
 /** Signal sets of SAE J1979 from the profile for any car. */
@@ -17,7 +17,7 @@ export function loadSignalSet(file: string): SignalSet {
   try {
     content = readFileSync(file, 'utf8');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     throw new VigieError('input.unreadable', `the signal set cannot be read: ${reason}`, { where: file, cause });
   }
   const set = parseSignalSet(content, file);

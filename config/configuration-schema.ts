@@ -15,7 +15,7 @@ import {
 } from '../protocol/settings.ts';
 import { languages } from '../protocol/words/languages.ts';
 import { callbacksSchema } from './callbacks.ts';
-import { choice, closed, format, line, listOf, NAME, number, truth } from './fields.ts';
+import { choice, closed, filePath, format, line, listOf, NAME, number, truth } from './fields.ts';
 import { httpSchema } from './http.ts';
 import { monitorsSchema } from './monitors.ts';
 import { powerSchema } from './power.ts';
@@ -42,12 +42,10 @@ const address = (description: string) =>
     expected: 'a line: /dev/ttyUSB0, serial:/dev/ttyUSB0?baud=38400, tcp://host:port or file:/path',
   });
 
-const file = (description: string) => line(description, { expected: 'the path of a file' });
-
 const input = closed('Source of the frames of a bus', {
   bus: line('Logical bus of the profile', { pattern: NAME, expected: 'the name of a bus of the profile' }),
   simulated: Type.Optional(truth('The simulated car')),
-  log: Type.Optional(file('A log file, or `-` for standard input, e.g. from `candump -L`')),
+  log: Type.Optional(filePath('A log file, or `-` for standard input, e.g. from `candump -L`')),
   speed: Type.Optional(number('1 = as recorded, 2 = twice as fast', { exclusiveMinimum: 0, maximum: 1e6 })),
   loop: Type.Optional(truth('Begin again when the log ends')),
   socketcan: Type.Optional(
@@ -91,7 +89,7 @@ const gnss = closed('A satellite receiver', {
 });
 
 const record = closed('Frames of all live buses as candump logs', {
-  folder: file('Folder of the recordings; created if missing'),
+  folder: filePath('Folder of the recordings; created if missing'),
   ...members(recordingSettings),
 });
 
@@ -115,11 +113,11 @@ export const brokerMembers = {
     }),
   ),
   username: Type.Optional(line('User name at the broker')),
-  passwordFile: Type.Optional(file('File that contains only the password')),
-  ca: Type.Optional(file('Certificates (PEM) of the authorities that the broker is checked against')),
-  cert: Type.Optional(file("The vehicle's certificate (PEM); its common name is the VIN")),
-  key: Type.Optional(file('Private key of the certificate (PEM)')),
-  crl: Type.Optional(file('Revocation lists (PEM) of the authorities of the broker')),
+  passwordFile: Type.Optional(filePath('File that contains only the password')),
+  ca: Type.Optional(filePath('Certificates (PEM) of the authorities that the broker is checked against')),
+  cert: Type.Optional(filePath("The vehicle's certificate (PEM); its common name is the VIN")),
+  key: Type.Optional(filePath('Private key of the certificate (PEM)')),
+  crl: Type.Optional(filePath('Revocation lists (PEM) of the authorities of the broker')),
 };
 
 const mqtt = closed('The connection to the cloud', {
@@ -178,7 +176,7 @@ export const configurationSchema = closed('Configuration of the agent in one car
     }),
   ),
   profile: line('Name of a shipped profile, or a path (with / or ending in .yaml) relative to this file'),
-  data: Type.Optional(file('Folder of the records; created if missing')),
+  data: Type.Optional(filePath('Folder of the records; created if missing')),
   can: Type.Optional(listOf(input, 0, 'Inputs of frames, by bus')),
   obd: Type.Optional(obd),
   faults: Type.Optional(
@@ -192,7 +190,7 @@ export const configurationSchema = closed('Configuration of the agent in one car
   mqtt,
   commands: Type.Optional(
     closed('Remote commands; without it the car accepts no command', {
-      trust: file('The keys that may give commands, and which'),
+      trust: filePath('The keys that may give commands, and which'),
       ...members(commandSettings),
     }),
   ),

@@ -107,3 +107,6 @@ const forPeople: ReadonlySet<string> = new Set(['description', 'x-expected']);
 export function bare(schema: object): object {
   return withoutWords(schema, forPeople);
 }
+
+/** Path of a file. */
+export const filePath = (description: string) => line(description, { expected: 'the path of a file' });

@@ -8,12 +8,11 @@ import { type Country, countries } from '../protocol/interface/countries.ts';
 import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { type InterfaceSettings, interfaceSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
-import { choice, closed, line, listOf } from './fields.ts';
+import { choice, closed, filePath, line, listOf } from './fields.ts';
 import type { Findings } from './findings.ts';
 import { isNetwork, network } from './networks.ts';
 import { members, readSettings } from './settings.ts';
 
-const file = (description: string) => line(description, { expected: 'the path of a file' });
 const https = (description: string, expected: string) =>
   line(description, { pattern: '^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$', expected });
 
@@ -22,7 +21,7 @@ const fleetUser = closed('Somebody who works with fleets', {
     pattern: '^[^\\u0000-\\u0020:\\u007f]{1,128}$',
     expected: 'a user name without blanks and colons',
   }),
-  passwordFile: file('File that contains only the hash of the password'),
+  passwordFile: filePath('File that contains only the hash of the password'),
   clientId: line('The required `client_id` of the query'),
   fleets: listOf(line('Id of a fleet'), 1, 'Fleets that the user may see'),
   certificate: Type.Optional(line('Subject that the certificate of the client must have, e.g. `O=Example, CN=fleet`')),
@@ -36,8 +35,8 @@ const userClient = closed('A client of the user side', {
 const user = closed('The user side (4.17.2), with bearer tokens; without it there is none', {
   issuer: line('`iss` of the tokens'),
   audience: line('`aud` of the tokens'),
-  jwks: Type.Optional(file('The keys of the issuer: a JWK Set, as a file or at an https address')),
-  keys: Type.Optional(listOf(file('A public key (PEM)'), 1, 'The keys of the issuer, instead of jwks')),
+  jwks: Type.Optional(filePath('The keys of the issuer: a JWK Set, as a file or at an https address')),
+  keys: Type.Optional(listOf(filePath('A public key (PEM)'), 1, 'The keys of the issuer, instead of jwks')),
   subjects: Type.Optional(listOf(line('`sub` of a token'), 1, 'Who may use this car; by default all of the issuer')),
   clientIds: Type.Optional(listOf(line('A `client_id`'), 1, 'Permitted values of `client_id` in the query')),
   clients: Type.Optional(listOf(userClient, 1, 'Clients that need another form of `energy`')),
@@ -113,9 +112,9 @@ export const httpSchema = closed('The connected-vehicle interface over HTTP; wit
   trustedProxies,
   tls: Type.Optional(
     closed('Needed as soon as others than this machine are to reach it', {
-      cert: file("The server's certificate (PEM)"),
-      key: file('Private key of the certificate (PEM)'),
-      clientCa: Type.Optional(file('Certificates (PEM) of the authorities that clients are checked against')),
+      cert: filePath("The server's certificate (PEM)"),
+      key: filePath('Private key of the certificate (PEM)'),
+      clientCa: Type.Optional(filePath('Certificates (PEM) of the authorities that clients are checked against')),
     }),
   ),
   fleet: Type.Optional(listOf(fleetUser, 1, 'Users of the fleet side (3.19.2); without it there is none')),

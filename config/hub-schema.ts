@@ -5,7 +5,7 @@ import { scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { kinds } from '../protocol/schema/kind.ts';
 import { callbacksSchema } from './callbacks.ts';
 import { brokerMembers } from './configuration-schema.ts';
-import { choice, closed, format, keyed, line, listOf, number } from './fields.ts';
+import { choice, closed, filePath, format, keyed, line, listOf, number } from './fields.ts';
 import { mapTiles, trustedProxies } from './http.ts';
 
 /** Format version of hub.yaml that this version reads. */
@@ -21,7 +21,6 @@ export const hubDefaults = {
   log: { level: 'warn' },
 } as const;
 
-const file = (description: string) => line(description, { expected: 'the path of a file' });
 const local = (description: string) =>
   line(description, {
     pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$',
@@ -42,7 +41,7 @@ export const hubSchema = closed('Configuration of a hub', {
       },
     ),
   ),
-  data: Type.Optional(file(`Folder of the keys and of the SQLite file; default \`${hubDefaults.data}\``)),
+  data: Type.Optional(filePath(`Folder of the keys and of the SQLite file; default \`${hubDefaults.data}\``)),
   broker: Type.Optional(
     closed('The broker: with `url` one that you run, else one inside the hub', {
       listen: Type.Optional(
@@ -52,7 +51,7 @@ export const hubSchema = closed('Configuration of a hub', {
       ),
       ...brokerMembers,
       url: Type.Optional({ ...brokerMembers.url, description: 'Address of your broker' }),
-      cert: Type.Optional(file('Certificate of the hub (PEM)')),
+      cert: Type.Optional(filePath('Certificate of the hub (PEM)')),
       group: Type.Optional(
         line(`Hubs of one group share the messages of all cars; default \`${hubDefaults.broker.group}\``, NAME),
       ),
@@ -74,7 +73,7 @@ export const hubSchema = closed('Configuration of a hub', {
         pattern: '^postgres(ql)?://[^\\s]+$',
         expected: 'an address such as postgres://vigie@db.example:5432/vigie',
       }),
-      passwordFile: Type.Optional(file('File that contains only the password')),
+      passwordFile: Type.Optional(filePath('File that contains only the password')),
     }),
   ),
   http: Type.Optional(
@@ -111,7 +110,7 @@ export const hubSchema = closed('Configuration of a hub', {
         expected: 'an address such as https://login.example/realms/fleet',
       }),
       clientId: line('Name of the hub at the provider'),
-      clientSecretFile: Type.Optional(file('File that contains only the secret of the hub at the provider')),
+      clientSecretFile: Type.Optional(filePath('File that contains only the secret of the hub at the provider')),
       scope: Type.Optional(line(`What the provider is asked for; default \`${hubDefaults.signIn.scope}\``)),
       groups: Type.Optional(line(`Claim with the names of fleets; default \`${hubDefaults.signIn.groups}\``)),
       permits: Type.Optional(

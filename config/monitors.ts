@@ -14,6 +14,7 @@ import {
   monitorIdPattern,
   monitorStatuses,
 } from '../protocol/schema/monitor.ts';
+import { isRecord } from '../protocol/slots.ts';
 import { readYamlFile } from './document.ts';
 import { quoted } from './faults.ts';
 import { line } from './fields.ts';
@@ -71,7 +72,7 @@ export function readMonitorsFile(path: string, id?: string, signals?: SignalRule
   const findings = new Findings(path, contents.lines);
   findings.take(diagnostics);
   const { data } = contents;
-  const bare = id !== undefined && isMap(data) && 'triggerParam' in data;
+  const bare = id !== undefined && isRecord(data) && 'triggerParam' in data;
   const monitors = bare
     ? readMonitor({ monitorId: id, monitor: data }, { at: '', within: '', findings, signals })
     : Array.isArray(data)
@@ -86,7 +87,7 @@ export function readMonitorsFile(path: string, id?: string, signals?: SignalRule
  */
 export function checkMonitorsSection(path: string, signals: SignalRules): Diagnostic[] {
   const { contents } = readYamlFile(path);
-  const list = isMap(contents?.data) ? contents.data['monitors'] : undefined;
+  const list = isRecord(contents?.data) ? contents.data['monitors'] : undefined;
   if (contents === undefined || !Array.isArray(list)) return [];
   const findings = new Findings(path, contents.lines);
   readMonitors(list, '/monitors', findings, signals);
@@ -129,7 +130,7 @@ interface Reading {
 
 /** Reads one entry. Returns an empty list if it has faults. */
 function readMonitor(entry: unknown, { at, within, findings, signals }: Reading): WrittenMonitor[] {
-  if (!isMap(entry)) {
+  if (!isRecord(entry)) {
     findings.error(at, 'this is not a monitor', 'write monitorId and monitor');
     return [];
   }
@@ -153,8 +154,4 @@ function readMonitor(entry: unknown, { at, within, findings, signals }: Reading)
     return [];
   }
   return named ? [{ monitorId, monitor, ...defined({ status: known }) }] : [];
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,6 +6,7 @@ import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
+import { isRecord } from '../protocol/slots.ts';
 import { readBuses, unreadable, type VehicleBus } from './buses.ts';
 import { readCaptures } from './captures.ts';
 import { type ProfileCommand, readCommands } from './commands.ts';
@@ -86,7 +87,7 @@ function readProfile(
   findings: Findings,
 ): Profile | undefined {
   if (!checkForm(contents.data, formOfProfile, profileSchema, findings)) return undefined;
-  if (!isMembers(contents.data)) return undefined;
+  if (!isRecord(contents.data)) return undefined;
   // The form has been checked. The readers skip parts with faults (`findings.sound`).
   const written = contents.data;
   const input = written as Partial<ProfileInput>;
@@ -134,11 +135,7 @@ function readProfile(
   };
 }
 
-function isMembers(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Returns the members of a section; none if it is omitted, or not a map (already reported). */
 function members(section: unknown): Record<string, unknown> {
-  return isMembers(section) ? section : {};
+  return isRecord(section) ? section : {};
 }

@@ -1,7 +1,9 @@
 /** COVESA's Vehicle Signal Specification in the format of `vspec export json` of vss-tools. */
+
 import { readFileSync, statSync } from 'node:fs';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { isRecord } from '../protocol/slots.ts';
 import { reason } from './document.ts';
 
 /** Largest file, bytes. The whole specification with all instances has about 2 MB. */
@@ -34,7 +36,7 @@ export function readVss(file: string): VssTree {
   const branches = new Set<string>();
   const diagnostics: Diagnostic[] = [];
   const add = (name: string, node: unknown, depth: number): void => {
-    if (!isMembers(node) || typeof node['type'] !== 'string') {
+    if (!isRecord(node) || typeof node['type'] !== 'string') {
       throw malformed(file, `${name} has no \`type\``);
     }
     if (node['type'] !== 'branch') {
@@ -55,11 +57,11 @@ export function readVss(file: string): VssTree {
       return;
     }
     const children = node['children'] ?? {};
-    if (!isMembers(children)) throw malformed(file, `\`children\` of ${name} is not a map`);
+    if (!isRecord(children)) throw malformed(file, `\`children\` of ${name} is not a map`);
     for (const [part, child] of Object.entries(children)) add(`${name}.${part}`, child, depth + 1);
   };
   const roots = contentsOf(file);
-  if (!isMembers(roots)) throw malformed(file, 'the contents are not a map');
+  if (!isRecord(roots)) throw malformed(file, 'the contents are not a map');
   for (const [name, node] of Object.entries(roots)) add(name, node, 1);
   if (signals.size === 0) throw malformed(file, 'no sensor, actuator or attribute is in it');
   return { file, signals, branches, diagnostics };
@@ -99,8 +101,4 @@ function malformed(file: string, message: string): VigieError {
   return new VigieError('input.malformed', `${message}; give the file that \`vspec export json\` of vss-tools writes`, {
     where: file,
   });
-}
-
-function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

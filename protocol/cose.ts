@@ -66,7 +66,7 @@ export function decodeSigned(bytes: Uint8Array, bounds: Bounds): SignedMessage {
   if (!(unprotected instanceof Map)) throw malformed('has no unprotected header');
   if (!(payload instanceof Uint8Array)) throw malformed('has no embedded payload');
   if (!(signature instanceof Uint8Array)) throw malformed('has no signature');
-  if (!equal(assemble([protectedHeader, unprotected, payload, signature]), bytes)) {
+  if (!equalBytes(assemble([protectedHeader, unprotected, payload, signature]), bytes)) {
     throw malformed('is not encoded deterministically');
   }
   return {
@@ -122,7 +122,8 @@ function assemble(parts: readonly unknown[]): Uint8Array {
   return message;
 }
 
-function equal(a: Uint8Array, b: Uint8Array): boolean {
+/** Returns true if both have the same bytes. Not for secrets: the time depends on the content. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 

@@ -151,6 +151,11 @@ export class VigieError extends Error {
   }
 }
 
+/** Returns the message of an error, or the text of another thrown value. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Returns the result of `run`, or the VigieError that it throws. */
 export function attempt<T>(run: () => T): T | VigieError {
   try {

@@ -8,3 +8,8 @@ export function hex(bytes: Uint8Array): string {
 export function fromHex(text: string): Uint8Array {
   return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
 }
+
+/** Formats one byte, 0..255, as two upper-case digits. */
+export function hexByte(byte: number): string {
+  return byte.toString(16).toUpperCase().padStart(2, '0');
+}

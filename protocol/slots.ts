@@ -23,6 +23,9 @@ export const slots: readonly Slot[] = plan.slots;
 export const statusObjects: readonly StatusObject[] = plan.objects;
 
 export const slotByPath: ReadonlyMap<string, Slot> = new Map(slots.map((slot) => [slot.path, slot]));
+
+/** Returns the slot of a path that the schema contains; for other paths use {@link slotByPath}. */
+export const slotAt = (path: string): Slot => slotByPath.get(path) as Slot;
 export const slotById: ReadonlyMap<number, Slot> = new Map(slots.map((slot) => [slot.id, slot]));
 
 /** Slots whose sum is the range of the car: `autonomy`. */
@@ -262,6 +265,7 @@ function fits(slot: Slot, value: unknown): value is SlotValue {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** Returns true for an object that is not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,7 +11,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type ConnectionLimits, ConnectionSlots } from '../../agent/connection-slots.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { accessTo, type Principal } from '../../protocol/interface/access.ts';
 import type { CarCertificate, CertificateAuthority } from './authority.ts';
 import { packCertificates, readRequest } from './authority.ts';
@@ -253,7 +253,7 @@ export class EstServer {
   }
 
   #logFailure({ method, url }: IncomingMessage, from: string | undefined, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     this.#options.log.error('hub.enrolment.failed', { method, url, from, reason });
   }
 }

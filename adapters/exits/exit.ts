@@ -1,7 +1,7 @@
 /** Publishes the present values of a car as plain MQTT topics, and takes commands there. */
 import type { ObservedStatus, StatusObserver } from '../../agent/model/status.ts';
 import type { Clock, Link, LinkEvents, Log } from '../../agent/ports.ts';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
 import { combinedTexts } from './combined.ts';
 import type { CommandTopics } from './commands.ts';
@@ -206,7 +206,7 @@ export class CarExit implements StatusObserver, LinkEvents {
     // The first refusal, and then each power of two of a series.
     this.#refused++;
     if (!Number.isInteger(Math.log2(this.#refused))) return;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     this.#options.log.warn('exit.refused', { topic, reason, times: this.#refused });
   }
 }

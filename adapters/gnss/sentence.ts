@@ -4,6 +4,7 @@
  */
 
 import { midnight as beginningOf } from '../../protocol/calendar.ts';
+import { hexByte } from '../../protocol/hex.ts';
 
 export interface Sentence {
   /** GP, GL, GA, GB, BD, GQ, QZ, GI, GN, or another talker. */
@@ -22,7 +23,7 @@ export function readSentence(text: string): Sentence | { readonly fault: string 
     const said = Number.parseInt(text.slice(star + 1), 16);
     const computed = checksum(content);
     if (said !== computed) {
-      return { fault: `the checksum is ${hex(said)}, but the sentence gives ${hex(computed)}` };
+      return { fault: `the checksum is ${hexByte(said)}, but the sentence gives ${hexByte(computed)}` };
     }
   }
   const fields = content.split(',');
@@ -35,10 +36,6 @@ function checksum(content: string): number {
   let sum = 0;
   for (let i = 0; i < content.length; i++) sum ^= content.charCodeAt(i);
   return sum;
-}
-
-function hex(value: number): string {
-  return value.toString(16).toUpperCase().padStart(2, '0');
 }
 
 /** A field that is present but invalid. */

@@ -1,4 +1,5 @@
 /** Routes outside the published interface: changes of Status, and Vigie's reports on the car and on itself. */
+
 import type { ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
 import { bases } from '../../protocol/interface/operation.ts';
@@ -8,6 +9,7 @@ import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/ow
 import { remoteLack } from '../../protocol/interface/remotes.ts';
 import { scopeOfPath, seesOf } from '../../protocol/interface/visible-members.ts';
 import { findRemoteKind } from '../../protocol/remote/table.ts';
+import { isRecord } from '../../protocol/slots.ts';
 import { readJson } from './body.ts';
 import type { Caller } from './call.ts';
 import { type RequestContext, respond } from './exchange.ts';
@@ -135,7 +137,7 @@ function readSent({ incoming, outgoing }: RequestContext['env']): Promise<unknow
 
 /** @throws VigieError `input.malformed` unless the body requests a change that the bench supports */
 async function changeBench(bench: BenchControls, wanted: unknown): Promise<void> {
-  if (isObject(wanted) && 'scene' in wanted && bench.play !== undefined) {
+  if (isRecord(wanted) && 'scene' in wanted && bench.play !== undefined) {
     const { scene } = wanted;
     const { scenes = [] } = bench.report();
     if (typeof scene !== 'string' || !scenes.includes(scene)) {
@@ -143,8 +145,8 @@ async function changeBench(bench: BenchControls, wanted: unknown): Promise<void>
     }
     return bench.play(scene);
   }
-  const plug = benchPlugs.find((name) => isObject(wanted) && name in wanted);
-  const on = isObject(wanted) && plug !== undefined ? wanted[plug] : undefined;
+  const plug = benchPlugs.find((name) => isRecord(wanted) && name in wanted);
+  const on = isRecord(wanted) && plug !== undefined ? wanted[plug] : undefined;
   if (plug === undefined || typeof on !== 'boolean') {
     throw new VigieError('input.malformed', `${plug ?? benchPlugs.join(' or ')}: must be true or false`);
   }
@@ -171,14 +173,10 @@ function addCommands(router: Router, commands: OwnCommands, snapshots: Snapshots
 
 /** @throws VigieError `input.malformed` without a known `type` and an object `body`; the car checks the body */
 function readCommand(given: unknown): CommandRequest {
-  if (!isObject(given)) throw new VigieError('input.malformed', 'body: must be an object with type and body');
+  if (!isRecord(given)) throw new VigieError('input.malformed', 'body: must be an object with type and body');
   const { type, body } = given as Readonly<Record<string, unknown>>;
   const kind = typeof type === 'string' ? findRemoteKind(type) : undefined;
   if (kind === undefined) throw new VigieError('input.malformed', 'type: must be a kind of command, such as Doors');
-  if (!isObject(body)) throw new VigieError('input.malformed', 'body: must be an object, such as {"state": "Locked"}');
+  if (!isRecord(body)) throw new VigieError('input.malformed', 'body: must be an object, such as {"state": "Locked"}');
   return { type: kind.type, body };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -8,7 +8,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { FaultView } from '../../agent/faults/recorder.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 import type { SignalView } from '../../agent/signals/view.ts';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
 import type { InterfaceSettings, RequestRates } from '../../protocol/settings.ts';
 import type { Gate } from './access/credentials.ts';
@@ -112,7 +112,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     autoCleanupIncoming: false,
     hostname: 'localhost',
     errorHandler: (error) => {
-      log.info('http.malformed', { error: error instanceof Error ? error.message : String(error) });
+      log.info('http.malformed', { error: reasonOf(error) });
       const { headers, body } = refuseUnread('address: must be a path or URL, with a valid Host', clock.now());
       return new Response(body, { status: 400, headers: { ...headers, Connection: 'close' } });
     },
@@ -289,6 +289,6 @@ function unavailable(where: string, cause: unknown): VigieError {
         ? 'this user may not listen on this port (choose one above 1023)'
         : code === 'EADDRNOTAVAIL'
           ? 'this machine does not have that address'
-          : `cannot listen: ${cause instanceof Error ? cause.message : String(cause)}`;
+          : `cannot listen: ${reasonOf(cause)}`;
   return new VigieError('usage.wrong', text, { where, cause });
 }

@@ -8,6 +8,7 @@ import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { hex } from '../../protocol/hex.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
 import { createFile, hasCode, readText, replaceFile, unwritten } from './files.ts';
 import {
@@ -74,7 +75,7 @@ export async function generateKey(directory: string, name: string, options: Gene
   const { algorithm, kinds, notBefore, notAfter } = options;
   const key: TrustedKey = {
     name,
-    kid: Buffer.from(keyIdOf(pair.publicKey)).toString('hex'),
+    kid: hex(keyIdOf(pair.publicKey)),
     algorithm,
     kinds,
     publicKey: pair.publicKey,

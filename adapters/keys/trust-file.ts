@@ -10,7 +10,9 @@ import { readFileSync } from 'node:fs';
 import { EDDSA, ES256, type SigningAlgorithm } from '../../protocol/cose.ts';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { hex } from '../../protocol/hex.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
+import { isRecord } from '../../protocol/slots.ts';
 import { unreadable } from './files.ts';
 
 /** The signature algorithms by their usual names. */
@@ -92,7 +94,7 @@ export function parseTrust(text: string, path: string): TrustedKey[] {
   } catch (error) {
     throw fail(`is not JSON: ${(error as Error).message}`, error);
   }
-  if (!isObject(content)) throw fail('must be an object');
+  if (!isRecord(content)) throw fail('must be an object');
   if (content['version'] !== VERSION) throw fail(`version must be ${VERSION}`);
   const keys = readEntries(content['keys'], fail);
   for (const [index, { kid, name }] of keys.entries()) {
@@ -111,7 +113,7 @@ export function readEntries(entries: unknown, fail: (what: string, cause?: unkno
 }
 
 function trustedKey(entry: unknown, fail: (what: string, cause?: unknown) => VigieError): TrustedKey {
-  if (!isObject(entry)) throw fail(' must be an object');
+  if (!isRecord(entry)) throw fail(' must be an object');
   const { name, kid, algorithm, kinds, publicKey: encoded } = entry;
   if (typeof name !== 'string' || name === '') throw fail('.name must be a text');
   if (typeof encoded !== 'string') throw fail('.publicKey must be a base64 text');
@@ -124,7 +126,7 @@ function trustedKey(entry: unknown, fail: (what: string, cause?: unknown) => Vig
   const actual = algorithmOf(publicKey);
   if (actual === undefined) throw fail('.publicKey must be of P-256 or Ed25519');
   if (algorithm !== actual) throw fail(`.algorithm must be ${actual}, which the public key is for`);
-  const id = Buffer.from(keyIdOf(publicKey)).toString('hex');
+  const id = hex(keyIdOf(publicKey));
   if (kid !== id) throw fail(`.kid must be ${id}, which the public key has`);
   if (!Array.isArray(kinds) || kinds.length === 0 || !kinds.every((kind) => typeof kind === 'string')) {
     throw fail('.kinds must be a list of kinds of command');
@@ -152,8 +154,4 @@ function moment(entry: object, member: string, fail: (what: string) => VigieErro
   const time = typeof value === 'string' && rfc3339.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(time)) throw fail(`.${member} must be a date such as 2030-01-01T00:00:00Z`);
   return time;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

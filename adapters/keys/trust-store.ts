@@ -2,6 +2,7 @@ import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto
 import type { Clock, Document, Log, NewKey, SignatureVerifier, TrustKeeper } from '../../agent/ports.ts';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { hex } from '../../protocol/hex.ts';
 import { readAdded, type TrustChanges } from './trust-changes.ts';
 import {
   algorithmOf,
@@ -93,7 +94,7 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
 
   /** Returns the reason why a key is not trusted, for the log. */
   why(id: Uint8Array): string {
-    const kid = Buffer.from(id).toString('hex');
+    const kid = hex(id);
     if (this.unconfirmed !== undefined) return this.unconfirmed;
     if (this.#revoked.includes(kid)) return 'it was revoked';
     return this.#keys.has(kid) ? 'it is not valid at this time' : 'it is not known';
@@ -151,7 +152,7 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
   }
 
   async #revoke(id: Uint8Array): Promise<void> {
-    const kid = Buffer.from(id).toString('hex');
+    const kid = hex(id);
     if (this.#revoked.includes(kid)) return;
     const key = this.#keys.get(kid);
     if (key === undefined || this.#own.includes(key)) throw new VigieError('input.unknown', `there is no key ${kid}`);
@@ -192,7 +193,7 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
   }
 
   #valid(id: Uint8Array): TrustedKey | undefined {
-    const key = this.#keys.get(Buffer.from(id).toString('hex'));
+    const key = this.#keys.get(hex(id));
     if (key === undefined) return undefined;
     const { notBefore = -Infinity, notAfter = Infinity } = key;
     const now = this.#clock.now();
@@ -213,7 +214,7 @@ function keyOf({ name, publicKey: encoded, kinds, notBefore, notAfter }: NewKey)
   if (unknown.length > 0 || kinds.length === 0) {
     throw new VigieError('input.malformed', `kinds of command: ${unknown.join(', ') || 'none'}`);
   }
-  const kid = Buffer.from(keyIdOf(publicKey)).toString('hex');
+  const kid = hex(keyIdOf(publicKey));
   const validity = defined({ notBefore, notAfter });
   return { name, kid, algorithm, kinds, publicKey, ...validity };
 }

@@ -1,4 +1,4 @@
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 
 /** Advice for the usual causes, by the system's error code. */
 const advice: Readonly<Record<string, string>> = {
@@ -18,8 +18,4 @@ export function unopened(where: string, cause: unknown): VigieError {
   const code = (cause as { readonly code?: unknown } | undefined)?.code;
   const reason = (typeof code === 'string' ? advice[code] : undefined) ?? reasonOf(cause);
   return new VigieError('input.unreadable', `cannot be opened: ${reason}`, { where, cause });
-}
-
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,8 +7,8 @@ import { type FileHandle, open as openHandle, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Clock, Line, LineEvents, OpenLine } from '../../agent/ports.ts';
-import { VigieError } from '../../protocol/errors.ts';
-import { reasonOf, unopened } from './failures.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
+import { unopened } from './failures.ts';
 
 interface FileLineOptions {
   readonly path: string;

@@ -3,9 +3,9 @@ import { access, constants } from 'node:fs/promises';
 import type { SerialPort } from 'serialport';
 import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
 import type { Rest } from '../../agent/power/rest.ts';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { withPackage } from '../../protocol/missing-package.ts';
-import { reasonOf, unopened } from './failures.ts';
+import { unopened } from './failures.ts';
 
 export type FlowControl = 'none' | 'rtscts' | 'xonxoff';
 

@@ -1,8 +1,8 @@
 /** Lines over TCP: gpsd, and receivers and adapters behind a serial server (ser2net) or on a wireless network. */
 import { connect, type Socket } from 'node:net';
 import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
-import { VigieError } from '../../protocol/errors.ts';
-import { reasonOf, unopened } from './failures.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
+import { unopened } from './failures.ts';
 
 interface TcpLineOptions {
   /** Host name or address; an IPv6 address without brackets. */

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Log } from '../../agent/ports.ts';
 import { DAY } from '../../protocol/calendar.ts';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { asBuffer } from './bytes.ts';
 
 /** Certificates as PEM bytes. If `ca` is omitted, the system's authorities are trusted. */
@@ -69,7 +69,7 @@ export class BrokerCredentials {
       if (before === undefined) throw error;
       // Certificate and key are two files: while they are being replaced they do not match, and the previous pair stays
       // valid.
-      const fault = error instanceof Error ? error.message : String(error);
+      const fault = reasonOf(error);
       if (fault !== this.#fault) this.#log.warn('link.certificates.kept', { reason: fault });
       this.#fault = fault;
       return before;
@@ -144,7 +144,7 @@ function named(part: Part, { paths }: TlsFiles): string {
 }
 
 function wrong(fault: string, cause: unknown): VigieError {
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = reasonOf(cause);
   return new VigieError('configuration.wrong', `the certificates for the broker cannot be used: ${fault}: ${text}`, {
     cause,
   });

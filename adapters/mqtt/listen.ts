@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 
 /** Resolves with the port when the server listens; rejects with `usage.wrong` if the address is not available. */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
@@ -22,6 +22,6 @@ function unavailable(where: string, cause: unknown): VigieError {
         ? 'this user may not listen on this port (choose one above 1023)'
         : code === 'EADDRNOTAVAIL'
           ? 'this machine does not have that address (use 127.0.0.1, or one of its own)'
-          : `cannot listen: ${cause instanceof Error ? cause.message : String(cause)} (choose another address)`;
+          : `cannot listen: ${reasonOf(cause)} (choose another address)`;
   return new VigieError('usage.wrong', text, { where, cause });
 }

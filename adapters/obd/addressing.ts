@@ -1,4 +1,4 @@
-import { hexByte } from './hex.ts';
+import { hexByte } from '../../protocol/hex.ts';
 import { type ModelYears, yearsText } from './model-years.ts';
 
 /** Destination of a request and source of its answer, as spelled in a signal set. */

@@ -1,6 +1,7 @@
 import { VigieError } from '../../protocol/errors.ts';
+import { hexByte } from '../../protocol/hex.ts';
 import { commandName, comparable, headerText, isUsualAnswer } from './addressing.ts';
-import { hexByte, hexOf } from './hex.ts';
+import { hexOf } from './hex.ts';
 import { includesYear, yearsText } from './model-years.ts';
 import { NEGATIVE, PENDING, refusal } from './negative-response.ts';
 import type { DiagnosticAnswer } from './requester.ts';

@@ -1,13 +1,9 @@
+import { hexByte } from '../../protocol/hex.ts';
 /** Formats bytes as two upper-case digits each, without spaces. */
 export function hexOf(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += hexByte(byte);
   return text;
-}
-
-/** Formats one byte, 0..255, as two upper-case digits. */
-export function hexByte(byte: number): string {
-  return byte.toString(16).toUpperCase().padStart(2, '0');
 }
 
 /** Parses an even number of hexadecimal digits without spaces; undefined for anything else. */

@@ -1,3 +1,4 @@
+import { equalBytes } from '../../protocol/cose.ts';
 import { hexOf } from './hex.ts';
 
 /** A message reassembled from the frames of one sender. */
@@ -95,7 +96,7 @@ export class IsotpAssembler {
   }
 
   #first(sender: string, data: Uint8Array): void {
-    const copies = (this.#receptions.get(sender) ?? []).filter(({ first }) => equal(first, data));
+    const copies = (this.#receptions.get(sender) ?? []).filter(({ first }) => equalBytes(first, data));
     if (copies.length === 0) this.#abandon(sender);
     let length = (((data[0] ?? 0) & 15) << 8) | (data[1] ?? 0);
     let begin = 2;
@@ -142,7 +143,7 @@ export class IsotpAssembler {
     const waiting = receptions.filter(({ next }) => next === index);
     const known = ({ parts: { length } }: Reception) =>
       receptions.find(({ parts }) => parts.length > length)?.parts[length];
-    const repeating = waiting.find((reception) => equal(known(reception) ?? NONE, part));
+    const repeating = waiting.find((reception) => equalBytes(known(reception) ?? NONE, part));
     const leading = waiting.find((reception) => known(reception) === undefined);
     const [newest] = waiting;
     if (repeating !== undefined || leading !== undefined || newest === undefined) return repeating ?? leading;
@@ -185,10 +186,6 @@ export class IsotpAssembler {
   #fault(sender: string, message: string, kind: Partial<Omit<IsotpFault, 'sender' | 'message'>> = {}): void {
     this.faults.push({ sender, message, replaced: false, unfinished: undefined, stray: false, ...kind });
   }
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 /** Concatenates the parts. */

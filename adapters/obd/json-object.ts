@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../protocol/diagnostic.ts';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { lineOf, lineOfSyntaxError, pathText, type Step } from './json-place.ts';
 
 /** A document in parsing, and its unknown members. */
@@ -34,7 +34,7 @@ export class JsonObject {
     try {
       value = JSON.parse(source.text);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = reasonOf(cause);
       const where = `${source.file}:${lineOfSyntaxError(source.text)}`;
       throw new VigieError('input.malformed', `not JSON: ${reason}`, { where, cause });
     }

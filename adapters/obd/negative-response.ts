@@ -1,4 +1,4 @@
-import { hexByte } from './hex.ts';
+import { hexByte } from '../../protocol/hex.ts';
 
 /** First byte of a negative response: 7F, the refused service, the code (ISO 14229-1 §8.2.3). */
 export const NEGATIVE = 0x7f;

@@ -1,6 +1,6 @@
 import { counted } from '../../protocol/counted.ts';
+import { hexByte } from '../../protocol/hex.ts';
 import { adapterLines, type ComplaintReason } from './adapter-line.ts';
-import { hexByte } from './hex.ts';
 import { IsotpAssembler, joined } from './isotp.ts';
 
 /** One answer of one ECU. */

@@ -1,6 +1,7 @@
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { hexByte, hexOf } from './hex.ts';
+import { hexByte } from '../../protocol/hex.ts';
+import { hexOf } from './hex.ts';
 
 /** Diagnostic trouble codes: their structure (ISO 15031-6, SAE J2012) and the answers that contain them. */
 

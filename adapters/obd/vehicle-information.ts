@@ -1,5 +1,6 @@
 import { VigieError } from '../../protocol/errors.ts';
-import { hexByte, hexOf } from './hex.ts';
+import { hexByte } from '../../protocol/hex.ts';
+import { hexOf } from './hex.ts';
 import { joined } from './isotp.ts';
 import { asciiText } from './signal-format.ts';
 

@@ -1,7 +1,9 @@
 /** Reason why the previous run ended: its own report, or the result of the service manager. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+import { rmSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
+import { contentsOf } from './generation-files.ts';
 
 /** File name of the crash report of a run. */
 const FATAL = 'fatal.json';
@@ -38,8 +40,8 @@ export function writeFatal(directory: string, error: unknown): void {
 
 /** Returns the reason why the last run crashed, in one line, or undefined if it is unknown. */
 export function crashReport(directory: string): string | undefined {
-  const words = readQuietly(join(directory, FATAL));
-  const seen = readQuietly(join(directory, ENDED));
+  const words = contentsOf(join(directory, FATAL));
+  const seen = contentsOf(join(directory, ENDED));
   const [result = '', , status = ''] = (seen ?? '').trim().split(' ');
   const manager = RESULTS[result] === undefined ? undefined : `${RESULTS[result]} (${result} ${status})`.trim();
   return parseFatal(words) ?? manager;
@@ -74,16 +76,7 @@ function parseFatal(words: string | undefined): string | undefined {
 /** Returns this boot of the machine and the time since, ms. */
 export function moment(): { readonly boot: string; readonly at: number } {
   return {
-    boot: readQuietly('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown',
+    boot: contentsOf('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown',
     at: Math.round(uptime() * 1000),
   };
-}
-
-function readQuietly(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== undefined) return undefined;
-    throw error;
-  }
 }

@@ -2,7 +2,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { metricsPaths } from '../../protocol/interface/metrics-paths.ts';
 
 /** Address to listen on. */
@@ -41,7 +41,7 @@ export async function serve(
     response.on('error', () => response.destroy());
     answer(request, response, pages).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
-      response.end(`${error instanceof Error ? error.message : String(error)}\n`);
+      response.end(`${reasonOf(error)}\n`);
     });
   });
   server.on('connection', (socket) => {

@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { Decoder, Encoder } from 'cbor-x/index-no-eval';
 import type { Adapter } from 'lowdb';
 import type { Log } from '../../agent/ports.ts';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { isReadFailure } from '../../protocol/read-failure.ts';
 import { crc32c } from './crc32c.ts';
 import { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
@@ -173,7 +173,7 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
       this.#files.rename(temporary, this.#path);
       await this.#files.syncDirectory(directory);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = reasonOf(cause);
       throw new VigieError('store.failed', `the document was not written (${reason})`, { where: this.#path, cause });
     }
   }

@@ -22,7 +22,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 
 /** A file that is open for writing. */
 export interface OpenFile {
@@ -160,7 +160,7 @@ export const nodeFileSystem: FileSystem = {
 
 /** Returns the error for stored bytes that the disk did not return; `cause` is the system's own error. */
 export function unreadable(where: string, cause: unknown): VigieError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = reasonOf(cause);
   return new VigieError('store.unreadable', `the disk does not return its contents (${reason})`, { where, cause });
 }
 

@@ -17,7 +17,7 @@
  */
 import type { Adapter } from 'lowdb';
 import type { Log } from '../../agent/ports.ts';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { markSize, type RecordBatch, smallestPadding } from './batch.ts';
 import { Compaction, moveBack } from './compaction.ts';
 import { Contents, type Medium, type Move, type Removal } from './contents.ts';
@@ -372,7 +372,7 @@ export class Journal implements Adapter<Contents>, Medium {
   #failure(cause: unknown): VigieError {
     this.metrics.failures++;
     const where = this.#current?.segment.path ?? this.#store.lastPath;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     const message = `the journal was not written (${reason}); it is tried again`;
     return new VigieError('store.failed', message, { where, cause });
   }

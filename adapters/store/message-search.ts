@@ -1,6 +1,6 @@
 /** Finds messages in segment files by their numbers. There is no index: it would use memory and is rarely needed. */
 import type { OutboxEntry } from '../../agent/ports.ts';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { RecordCursor } from './cursor.ts';
 import type { FileSystem } from './files.ts';
 import { readEntry } from './message-record.ts';
@@ -98,7 +98,7 @@ function read(system: FileSystem, path: string, from: number, length: number): U
       file.close();
     }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     throw new VigieError('store.failed', `kept messages cannot be read (${reason})`, { where: path, cause });
   }
 }

@@ -1,6 +1,6 @@
 /** Values of the core as CBOR (RFC 8949). */
 import { Decoder, Encoder } from 'cbor-x/index-no-eval';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { maximumPayload } from './record.ts';
 
 const encoder = new Encoder({ useRecords: false, tagUint8Array: false });
@@ -20,7 +20,7 @@ export function encodeValue(value: unknown, what: string): Uint8Array {
     // Convert from Buffer: slice of a Buffer would not copy.
     bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     throw new VigieError('input.malformed', `${what} cannot be written as CBOR (${reason})`, { cause });
   }
   if (bytes.length + room > maximumPayload) {

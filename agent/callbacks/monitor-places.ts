@@ -15,6 +15,7 @@ export interface WatchedMonitors {
 
 const nowhere: MonitorDelivery = readDelivery(undefined);
 
+/** Returns the key of the receiver for a monitor's webhook. */
 export const receiverOfMonitor = (id: string): string => `monitor/${id}`;
 const stateKeyOf = (id: string): string => `${keyOf(receiverOfMonitor(id))}/to`;
 

@@ -10,7 +10,7 @@ import {
   faultStatuses,
 } from '../../protocol/schema/fault.ts';
 import type { FaultSettings } from '../../protocol/settings.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt } from '../../protocol/slots.ts';
 import type { Channels } from '../model/channels.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Log, RecordStore } from '../ports.ts';
@@ -18,9 +18,9 @@ import type { Recorder } from '../recorders/recorder.ts';
 import type { Records } from '../records.ts';
 import type { FaultReader, UnitFaults } from './reader.ts';
 
-const ignition = slotByPath.get('ignition.type') as Slot;
-const mileage = slotByPath.get('odometer.mileage') as Slot;
-const privacy = slotByPath.get('privacy.state') as Slot;
+const ignition = slotAt('ignition.type');
+const mileage = slotAt('odometer.mileage');
+const privacy = slotAt('privacy.state');
 /** The alert of the emission lamp. */
 export const lampChannel = channelByPath.get('alerts.EngineFault') as Channel;
 

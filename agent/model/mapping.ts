@@ -1,6 +1,6 @@
 import type { Channel } from '../../protocol/channels.ts';
 import type { VehicleProfile } from '../../protocol/profile.ts';
-import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt, slots } from '../../protocol/slots.ts';
 import type { ReadingSink, WantedSignal } from '../ports.ts';
 import type { Channels } from './channels.ts';
 import { PositionGate, WHOLE } from './position.ts';
@@ -53,7 +53,7 @@ export interface SourceGroup {
 /** Longest delay of frames of one bus relative to earlier delivered frames of another, ms. Buses are read in turns. */
 const SKEW = 1_000;
 
-const privacyState = slotByPath.get('privacy.state') as Slot;
+const privacyState = slotAt('privacy.state');
 
 /**
  * Converts readings into Status and is its only writer: scales, names, drops invalid or out-of-range values, and

@@ -1,15 +1,15 @@
 import type { StatusContents } from '../../protocol/schema/status.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt } from '../../protocol/slots.ts';
 import type { Privacy } from './privacy.ts';
 import type { Status, StatusReader } from './status.ts';
 import type { RefusalListener, ValueRefusal } from './target.ts';
 
 export type Position = NonNullable<StatusContents['lastPosition']>;
 
-const latitude = slotByPath.get('lastPosition.latitude') as Slot;
-const longitude = slotByPath.get('lastPosition.longitude') as Slot;
-const fixStatus = slotByPath.get('lastPosition.fixStatus') as Slot;
-const type = slotByPath.get('lastPosition.type') as Slot;
+const latitude = slotAt('lastPosition.latitude');
+const longitude = slotAt('lastPosition.longitude');
+const fixStatus = slotAt('lastPosition.fixStatus');
+const type = slotAt('lastPosition.type');
 
 const lastPosition: ReadonlySet<number> = new Set([latitude.object]);
 

@@ -2,10 +2,10 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
 import type { RecordKind } from '../../protocol/schema/kind.ts';
 import type { Body } from '../../protocol/schema/message.ts';
-import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import { slotAt } from '../../protocol/slots.ts';
 import type { StatusReader } from '../model/status.ts';
 
-export const privacyState = slotByPath.get('privacy.state') as Slot;
+export const privacyState = slotAt('privacy.state');
 
 const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full: 2 };
 

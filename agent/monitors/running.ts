@@ -8,7 +8,7 @@ import type {
 } from '../../protocol/schema/monitor/compile.ts';
 import type { TriggerData } from '../../protocol/schema/monitor/data.ts';
 import { FALSE, TRUE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
-import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import { type Slot, slotAt } from '../../protocol/slots.ts';
 import { distance } from '../model/position.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { WatchedSignal } from './custom-signals.ts';
@@ -124,10 +124,10 @@ export function among(choice: Choice, value: SourceValue): boolean {
   return typeof value === 'object' ? value.some((name) => choice.has(name)) : choice.has(value);
 }
 
-const latitude = slotByPath.get('lastPosition.latitude') as Slot;
-const longitude = slotByPath.get('lastPosition.longitude') as Slot;
-const positionType = slotByPath.get('lastPosition.type') as Slot;
-const fixStatus = slotByPath.get('lastPosition.fixStatus') as Slot;
+const latitude = slotAt('lastPosition.latitude');
+const longitude = slotAt('lastPosition.longitude');
+const positionType = slotAt('lastPosition.type');
+const fixStatus = slotAt('lastPosition.fixStatus');
 
 /** Error of a position, m: dead reckoning, two-dimensional fix, three-dimensional fix. */
 const ESTIMATED = 200;

@@ -1,6 +1,6 @@
 /** Sources of triggers: slots of Status, several slots together, or records. */
 import { dataRules, isSignal, type SignalDataName, signalNameOf } from '../../protocol/schema/monitor/data.ts';
-import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt, slots } from '../../protocol/slots.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { MonitorSignals, WatchedSignal } from './custom-signals.ts';
 import { type Facts, privacyState } from './facts.ts';
@@ -183,7 +183,7 @@ function slotsOf(name: SourceName): readonly Slot[] {
   if (isSignal(name)) return [];
   const single = name === 'used' || name === 'position' ? undefined : dataRules[name].path;
   const paths = single === undefined ? (pathsOf[name] ?? []) : [single];
-  return paths.map((path) => slotByPath.get(path) as Slot);
+  return paths.map((path) => slotAt(path));
 }
 
 /** Returns a slot's value in the form that triggers compare. */

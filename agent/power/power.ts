@@ -1,6 +1,5 @@
 import type { PowerSettings } from '../../protocol/settings.ts';
-import type { Slot } from '../../protocol/slots.ts';
-import { slotByPath } from '../../protocol/slots.ts';
+import { slotAt } from '../../protocol/slots.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Actuator, Clock, Log, Memory } from '../ports.ts';
 import type { Power } from '../remotes/power.ts';
@@ -53,11 +52,10 @@ interface PowerCost {
   readonly sleepBytes?: number;
 }
 
-const slot = (path: string): Slot => slotByPath.get(path) as Slot;
-const ignition = slot('ignition.type');
-const powertrain = slot('powertrain.status');
-const moving = slot('kinetic.moving');
-const charge = slot('battery.voltage');
+const ignition = slotAt('ignition.type');
+const powertrain = slotAt('powertrain.status');
+const moving = slotAt('kinetic.moving');
+const charge = slotAt('battery.voltage');
 const using: ReadonlySet<unknown> = new Set(['StartUp', 'Start', 'Starting', 'Running', 'Stopping']);
 
 /** States of car and unit, and the transitions between {@link PowerState}s. All times are monotonic ms. */

@@ -1,16 +1,15 @@
 import type { AlarmRecord } from '../../protocol/schema/alarm.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../model/mapping.ts';
 import { presentPosition } from '../model/position.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
 import type { Recorder } from './recorder.ts';
 
-const slot = (path: string): Slot => slotByPath.get(path) as Slot;
-const activation = slot('alarm.status.activation');
-const type = slot('alarm.trigger.type');
-const startAt = slot('alarm.trigger.startAt');
-const place = slot('alarm.trigger.position');
+const activation = slotAt('alarm.status.activation');
+const type = slotAt('alarm.trigger.type');
+const startAt = slotAt('alarm.trigger.startAt');
+const place = slotAt('alarm.trigger.position');
 
 type Activation = NonNullable<AlarmRecord['status']>['activation'];
 type Trigger = NonNullable<AlarmRecord['trigger']>;

@@ -6,14 +6,14 @@ import { type AlertRule, recordingDefaults } from '../../protocol/recording.ts';
 import { type Alert, alertSchema } from '../../protocol/schema/alert.ts';
 import type { AlertType } from '../../protocol/schema/alert-types.ts';
 import { positionSchema } from '../../protocol/schema/status/position.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type SlotValue, slotAt } from '../../protocol/slots.ts';
 import { type Position, presentPosition } from '../model/position.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
 import type { Recorder, TripReader } from './recorder.ts';
 
 const SECTION = 'alerts.';
-const privacy = slotByPath.get('privacy.state') as Slot;
+const privacy = slotAt('privacy.state');
 
 /**
  * One type of alert. A lit lamp starts an alert after the rule's `on`, a dark lamp ends it after `off`. Both have the

@@ -2,14 +2,14 @@ import { type Channel, channelByPath } from '../../protocol/channels.ts';
 import { defined } from '../../protocol/defined.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { type Maintenance, maintenanceSchema } from '../../protocol/schema/maintenance.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type SlotValue, slotAt } from '../../protocol/slots.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
 import type { Recorder } from './recorder.ts';
 
 const days = channelByPath.get('maintenance.days') as Channel;
 const mileage = channelByPath.get('maintenance.mileage') as Channel;
-const privacy = slotByPath.get('privacy.state') as Slot;
+const privacy = slotAt('privacy.state');
 
 /** Change of the remaining distance after which it is recorded again, km: once in some days of driving. */
 const STEP = 50;

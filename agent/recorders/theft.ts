@@ -4,24 +4,23 @@ import { VigieError } from '../../protocol/errors.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { recordingDefaults, type TheftRule } from '../../protocol/recording.ts';
 import { type Theft, theftSchema } from '../../protocol/schema/theft.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../model/mapping.ts';
 import { distance, presentPosition } from '../model/position.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
 import type { Recorder } from './recorder.ts';
 
-const slot = (path: string): Slot => slotByPath.get(path) as Slot;
-const trigger = slot('alarm.trigger.type');
-const ignition = slot('ignition.type');
-const latitude = slot('lastPosition.latitude');
-const longitude = slot('lastPosition.longitude');
-const mileage = slot('odometer.mileage');
+const trigger = slotAt('alarm.trigger.type');
+const ignition = slotAt('ignition.type');
+const latitude = slotAt('lastPosition.latitude');
+const longitude = slotAt('lastPosition.longitude');
+const mileage = slotAt('odometer.mileage');
 const stolen = {
-  state: slot('stolen.state'),
-  id: slot('stolen.id'),
-  startedAt: slot('stolen.startedAt'),
-  startPosition: slot('stolen.startPosition'),
+  state: slotAt('stolen.state'),
+  id: slotAt('stolen.id'),
+  startedAt: slotAt('stolen.startedAt'),
+  startPosition: slotAt('stolen.startPosition'),
 };
 const keyPresent = channelByPath.get('key.present') as Channel;
 

@@ -2,24 +2,23 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { WaypointRule } from '../../protocol/recording.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
 import type { OutboxSettings } from '../../protocol/settings.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt } from '../../protocol/slots.ts';
 import { deviation, distance } from '../model/position.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
 import { type Patience, type Recorder, unchanged } from './recorder.ts';
 
-const slot = (path: string): Slot => slotByPath.get(path) as Slot;
-const latitude = slot('lastPosition.latitude');
-const longitude = slot('lastPosition.longitude');
-const speed = slot('kinetic.speed');
+const latitude = slotAt('lastPosition.latitude');
+const longitude = slotAt('lastPosition.longitude');
+const speed = slotAt('kinetic.speed');
 const members = {
   latitude,
   longitude,
-  altitude: slot('lastPosition.altitude'),
-  heading: slot('lastPosition.heading'),
-  type: slot('lastPosition.type'),
-  fixStatus: slot('lastPosition.fixStatus'),
-  signalQuality: slot('lastPosition.signalQuality'),
+  altitude: slotAt('lastPosition.altitude'),
+  heading: slotAt('lastPosition.heading'),
+  type: slotAt('lastPosition.type'),
+  fixStatus: slotAt('lastPosition.fixStatus'),
+  signalQuality: slotAt('lastPosition.signalQuality'),
   speed,
 };
 

@@ -9,7 +9,7 @@ import { type RemoteType, remoteKinds } from '../../protocol/remote/table.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { CommandKind } from '../../protocol/schema/remote.ts';
 import type { CommandSettings } from '../../protocol/settings.ts';
-import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import { slotAt } from '../../protocol/slots.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { SignatureVerifier } from '../ports.ts';
 import type { Ledger } from './ledger.ts';
@@ -18,10 +18,9 @@ import type { EffectParts } from './planning.ts';
 import { BURST, defaultLimits, type Limits, MONTH } from './power.ts';
 import type { Thefts } from './tracking.ts';
 
-const slot = (path: string): Slot => slotByPath.get(path) as Slot;
-const stolenState = slot('stolen.state');
-const privacyState = slot('privacy.state');
-const batteryCharge = slot('battery.voltage');
+const stolenState = slotAt('stolen.state');
+const privacyState = slotAt('privacy.state');
+const batteryCharge = slotAt('battery.voltage');
 
 /** Tolerated difference between the clocks of sender and car, ms. */
 export const SKEW = 5 * 60_000;

@@ -2,7 +2,7 @@
 import { channelByPath } from '../../protocol/channels.ts';
 import type { FailureSign } from '../../protocol/remote/kind.ts';
 import { remoteActions } from '../../protocol/remote/table.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt, slotByPath } from '../../protocol/slots.ts';
 import type { Channels } from '../model/channels.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Refusal } from './plan.ts';
@@ -18,7 +18,7 @@ const endsByAction: ReadonlyMap<string, readonly CommandEnd[]> = new Map(
 );
 
 function commandEnd({ path, value, code, detail }: FailureSign): CommandEnd {
-  return { slot: slotByPath.get(path) as Slot, value: value as SlotValue, code, detail };
+  return { slot: slotAt(path), value: value as SlotValue, code, detail };
 }
 
 /** Returns the changes of Status that end an action. */

@@ -1,10 +1,10 @@
 /** Facts about a run of the preconditioning that the car itself does not report. */
 import type { RemoteType } from '../../protocol/remote/table.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../model/mapping.ts';
 import type { StatusObserver } from '../model/status.ts';
 
-const slot = (name: string): Slot => slotByPath.get(`preconditioning.airConditioning.${name}`) as Slot;
+const slot = (name: string): Slot => slotAt(`preconditioning.airConditioning.${name}`);
 const state = slot('status');
 const startingCause = slot('startingCause');
 const failureCause = slot('failureCause');

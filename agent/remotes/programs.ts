@@ -8,19 +8,18 @@ import {
 } from '../../protocol/remote/programs.ts';
 import type { RemoteType } from '../../protocol/remote/table.ts';
 import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../model/mapping.ts';
 import type { Status } from '../model/status.ts';
 import { localSeconds, nextOf, type Occurrence, type Schedule, type When } from '../power/schedule.ts';
 import type { Effect } from './plan.ts';
 import { PreconditioningRuns } from './preconditioning-runs.ts';
 
-const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 const CHARGING = 'energies.Electric.extension.electric.charging';
 const slots = {
-  preconditioning: slot('preconditioning.airConditioning.programs'),
-  charging: slot(`${CHARGING}.schedule.programs`),
-  delayed: slot(`${CHARGING}.nextDelayedTime`),
+  preconditioning: slotAt('preconditioning.airConditioning.programs'),
+  charging: slotAt(`${CHARGING}.schedule.programs`),
+  delayed: slotAt(`${CHARGING}.nextDelayedTime`),
 };
 
 /** A stored program, in the form of Status. */

@@ -4,6 +4,7 @@ import type { DbcMessage } from '../../adapters/can/dbc/index.ts';
 import type { FoundChecksum, ObservedBus, ObservedMessage, Traffic } from '../../adapters/can/inspect/index.ts';
 import { EXTENDED } from '../../agent/ports.ts';
 import { counted } from '../../protocol/counted.ts';
+import { hex, hexByte } from '../../protocol/hex.ts';
 import type { BusLine, IdentifierLine } from './schema.ts';
 import { identifierText, placeText, printable, type Row, type TableColumn, tableLines, wrap } from './table.ts';
 
@@ -155,10 +156,6 @@ export function checksumText(checksum: NonNullable<IdentifierLine['checksum']>):
   return `${methodNames[method]} ${placeText(start, bits)} (${facts.join('; ')})`;
 }
 
-function hexByte(value: number): string {
-  return value.toString(16).toUpperCase().padStart(2, '0');
-}
-
 /** Formats milliseconds with about four digits. */
 function decimals(value: number): string {
   return value.toFixed(value < 100 ? 2 : value < 1000 ? 1 : 0);
@@ -167,8 +164,4 @@ function decimals(value: number): string {
 /** Rounds to whole microseconds, the precision of logs: further digits of a difference of two times are noise. */
 function micro(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
 }

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { callbackDestinations, isSubscribed } from '../../agent/callbacks/destination.ts';
+import { receiverOfMonitor } from '../../agent/callbacks/monitor-places.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import { type MonitorDelivery, readDelivery } from '../../protocol/schema/callback.ts';
@@ -58,9 +59,6 @@ interface KnownCallback {
 }
 
 const NOTHING: KeptDeliveries = { receivers: 0, dropped: [], unreadable: [] };
-
-/** Returns the key of the receiver for a monitor's webhook. */
-export const receiverOfMonitor = (id: string): string => `monitor/${id}`;
 
 const receiverOfCallback = (id: string): string => `callback/${id}`;
 

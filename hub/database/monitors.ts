@@ -1,5 +1,6 @@
 /** Monitors and callbacks of fleets and users, in the SQL that SQLite and PostgreSQL share. */
 
+import { receiverOfMonitor } from '../../agent/callbacks/monitor-places.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { Monitor, MonitorList } from '../../protocol/schema/monitor.ts';
@@ -12,7 +13,6 @@ import type {
   OwnedMonitor,
 } from '../core/monitors.ts';
 import type { Owner } from '../core/registry.ts';
-import { receiverOfMonitor } from './event-deliveries.ts';
 import { IN_USE, type RegistryDatabase, type SqlStatement } from './registry.ts';
 import { CAR, type SqlRow } from './rows.ts';
 

@@ -1,6 +1,6 @@
 /** Database of a hub without a database server: one SQLite file, with one writing process. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { FORMAT, otherFormat, SQLITE, tables } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
@@ -39,7 +39,7 @@ export class SqliteDatabase implements RegistryDatabase {
     } catch (cause) {
       database?.close();
       if (cause instanceof VigieError) throw cause;
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = reasonOf(cause);
       throw new VigieError('input.unreadable', `cannot be opened as the database of the hub: ${reason}`, {
         where: file,
         cause,

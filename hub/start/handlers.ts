@@ -25,8 +25,8 @@ import { rolloutHandlers } from '../http/rollouts.ts';
 import { signalHandlers } from '../http/signals.ts';
 import { eventsSeenBy, ownersIn, seeingOnly, servedTo, visibleCars } from './access.ts';
 import { withBooks } from './books.ts';
+import { digestOf } from './clients.ts';
 import type { HubDatabase } from './database.ts';
-import { digestOf } from './monitors.ts';
 import { servedVehicles } from './vehicles.ts';
 
 /** Parts that the handlers use. */

@@ -1,9 +1,11 @@
 /** Starts the synchronization of monitors to the cars. */
-import { createHash, randomUUID } from 'node:crypto';
+
+import { randomUUID } from 'node:crypto';
 import { Backoff } from '../../agent/backoff.ts';
 import type { HubCommands } from '../core/commands.ts';
 import { MonitorSync } from '../core/monitor-sync.ts';
 import type { CarMonitorStore } from '../core/monitors.ts';
+import { digestOf } from './clients.ts';
 import type { HubStart } from './options.ts';
 
 /** Wait for the report of a car, ms. A command is valid for two minutes, so the previous ones have expired. */
@@ -29,8 +31,4 @@ export function startMonitorSync(
   sync.begin();
   teardowns.unshift(() => sync.stop());
   return sync;
-}
-
-export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,8 +1,10 @@
 /** First steps of the start of a hub: directory, database, key for commands, access control. */
+
 import { isLoopback } from '../../adapters/http/hosts.ts';
 import { CommandSigner, generateKey, listKeys } from '../../adapters/keys/index.ts';
 import { lockDirectory } from '../../adapters/store/index.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { hex } from '../../protocol/hex.ts';
 import { remoteTypes } from '../../protocol/remote/table.ts';
 import type { CommandKey } from '../core/commands.ts';
 import type { Registry } from '../core/registry.ts';
@@ -42,7 +44,7 @@ export async function openCommandKey(directory: string): Promise<CommandKey> {
     });
   }
   const signer = await CommandSigner.open(directory, KEY);
-  return { id: Buffer.from(signer.keyId).toString('hex'), sign: (payload) => signer.seal(payload) };
+  return { id: hex(signer.keyId), sign: (payload) => signer.seal(payload) };
 }
 
 /** Opens the registry. Rejects with `usage.wrong` if other machines could use the hub without protection. */

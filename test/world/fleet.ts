@@ -4,7 +4,7 @@ import type { Agent } from '../../agent/agent.ts';
 import { differences, MonitorSync, type MonitorSyncParts } from '../../hub/core/monitor-sync.ts';
 import type { Owner } from '../../hub/core/registry.ts';
 import { type SqliteDatabase, SqlMonitors, SqlRegistry } from '../../hub/database/index.ts';
-import { digestOf } from '../../hub/start/monitors.ts';
+import { digestOf } from '../../hub/start/clients.ts';
 import { compileMonitor, type MonitorStatus } from '../../protocol/schema/monitor.ts';
 import type { Chance } from './chance.ts';
 

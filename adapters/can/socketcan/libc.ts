@@ -1,6 +1,6 @@
 /** The system calls that SocketCAN uses, bound to the C library of the running process. */
 import { getSystemErrorName } from 'node:util';
-import { VigieError } from '../../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../../protocol/errors.ts';
 import { withPackage } from '../../../protocol/missing-package.ts';
 import { MSG_DONTWAIT } from './constants.ts';
 import type { PointerSize } from './layouts.ts';
@@ -58,7 +58,7 @@ async function bind(): Promise<Libc> {
     const { default: koffi } = await withPackage(() => import('koffi'));
     return bindTo(koffi);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     throw new VigieError(
       'input.unreadable',
       `SocketCAN needs koffi's binary for ${process.platform}-${process.arch}, which cannot be used: ${reason}; ` +

@@ -13,7 +13,7 @@ import type {
 } from '../../../agent/ports.ts';
 import type { Rest } from '../../../agent/power/rest.ts';
 import { defined } from '../../../protocol/defined.ts';
-import { VigieError } from '../../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../../protocol/errors.ts';
 import type { BusSocket, CanKernel } from './bus-socket.ts';
 import { EchoWatch } from './echo.ts';
 import { ErrorCounts } from './error-frames.ts';
@@ -147,7 +147,7 @@ export class SocketCan implements FrameSource, FrameSender {
       this.#kernel = await this.#load();
     } catch (error) {
       this.#running = false;
-      this.#reason = error instanceof Error ? error.message : String(error);
+      this.#reason = reasonOf(error);
       throw error;
     }
     if (!this.#running) return;

@@ -1,6 +1,6 @@
 /** Position of the car at the time of its telemetry: interface 3.19.2 TelemetryExtension.location. */
 import { type Feature, feature } from '../../../protocol/interface/json/position.ts';
-import { type Slot, type SlotValue, slotByPath, slots } from '../../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt, slots } from '../../../protocol/slots.ts';
 import type { RecordPosition } from '../paging.ts';
 import type { Context } from './context.ts';
 import type { SampleReader } from './series.ts';
@@ -9,7 +9,7 @@ const PREFIX = 'lastPosition.';
 
 /** Slots of the parts of a position. */
 export const placeSlots: readonly Slot[] = slots.filter(({ path }) => path.startsWith(PREFIX));
-const privacy = slotByPath.get('privacy.state') as Slot;
+const privacy = slotAt('privacy.state');
 const places: ReadonlySet<Slot> = new Set(placeSlots);
 
 export function isPlace(slot: Slot): boolean {

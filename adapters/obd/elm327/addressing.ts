@@ -1,7 +1,8 @@
 import { VigieError } from '../../../protocol/errors.ts';
-import { hexByte, hexOf } from '../hex.ts';
+import { hexByte } from '../../../protocol/hex.ts';
+import { hexOf } from '../hex.ts';
 import { flowFrame } from '../isotp/control.ts';
-import { routeOf, usualRequest } from '../isotp/route.ts';
+import { isUsualAnswer, routeOf, usualRequest } from '../isotp/route.ts';
 import type { DiagnosticAddress } from '../requester.ts';
 import type { Adapter } from './adapter.ts';
 
@@ -122,7 +123,7 @@ async function setFlowControl(adapter: Adapter, address: DiagnosticAddress, sepa
   const { request, extended, target } = address;
   const id = answerId(address);
   const flow = id === undefined ? undefined : routeOf(address).responder(id, address.source ?? target)?.flowControl;
-  const usual = id === undefined || (isUsual(id, extended) && flow === usualRequest(id, extended));
+  const usual = id === undefined || (isUsualAnswer(id, extended) && flow === usualRequest(id, extended));
   if (usual && target === undefined && (separation === 0 || id === undefined)) {
     await adapter.revert('flow control mode', 'ATFCSM', '0');
     return true;
@@ -135,8 +136,4 @@ async function setFlowControl(adapter: Adapter, address: DiagnosticAddress, sepa
     (await adapter.set('flow control data', 'ATFCSD', bytes)) &&
     (await adapter.set('flow control mode', 'ATFCSM', '1'));
   return taken || separation === 0;
-}
-
-function isUsual(answer: number, extended: boolean): boolean {
-  return extended ? (answer & 0xffffff00) >>> 0 === 0x18daf100 : answer >= 0x7e8 && answer <= 0x7ef;
 }

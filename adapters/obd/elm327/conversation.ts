@@ -1,5 +1,5 @@
 import type { Clock, Line, OpenLine } from '../../../agent/ports.ts';
-import { VigieError } from '../../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../../protocol/errors.ts';
 
 /** Text between a command and the prompt. */
 export interface AdapterAnswer {
@@ -128,7 +128,7 @@ export class Conversation {
   #write(text: string): void {
     const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
     this.#line?.write(bytes).catch((cause: unknown) => {
-      this.#end(cause instanceof Error ? cause.message : String(cause));
+      this.#end(reasonOf(cause));
     });
   }
 

@@ -1,6 +1,6 @@
 import { Backoff, type BackoffOptions } from '../../../agent/backoff.ts';
 import type { Clock, Log, OpenLine, SourceHealth } from '../../../agent/ports.ts';
-import { VigieError } from '../../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../../protocol/errors.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest, DiagnosticRequester } from '../requester.ts';
 import { Adapter, type AdapterFacts, AdapterFault } from './adapter.ts';
 import { AdapterQuirks } from './adapter-quirks.ts';
@@ -178,7 +178,7 @@ export class Elm327 implements DiagnosticRequester {
     } catch (error) {
       // If the text on the line makes no sense, open the line again: the adapter may have been replaced.
       const conversation = this.#conversation;
-      if (this.#adapter === adapter) this.#down(error instanceof Error ? error.message : String(error));
+      if (this.#adapter === adapter) this.#down(reasonOf(error));
       await this.#leave(conversation);
       throw error;
     }
@@ -253,7 +253,7 @@ export class Elm327 implements DiagnosticRequester {
       log?.info('elm327.ready', { adapter: name, ...adapter.facts });
     } catch (error) {
       await this.#leave(conversation);
-      this.#down(error instanceof Error ? error.message : String(error));
+      this.#down(reasonOf(error));
     } finally {
       this.#opening = false;
     }
@@ -279,7 +279,7 @@ export class Elm327 implements DiagnosticRequester {
     try {
       await conversation?.close();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       this.#options.log?.warn('elm327.close', { adapter: this.#options.name, error: reason });
     }
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import { hexByte, hexOf } from '../hex.ts';
+import { hexByte } from '../../../protocol/hex.ts';
+import { hexOf } from '../hex.ts';
 import type { DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
 import type { Adapter } from './adapter.ts';
 import { type AdapterOutput, readOutput } from './adapter-output.ts';

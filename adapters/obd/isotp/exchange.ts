@@ -1,5 +1,5 @@
 import { VigieError } from '../../../protocol/errors.ts';
-import { hexByte } from '../hex.ts';
+import { hexByte } from '../../../protocol/hex.ts';
 import { NEGATIVE, PENDING } from '../negative-response.ts';
 import type { DiagnosticAnswer } from '../requester.ts';
 import { readControl } from './control.ts';

@@ -57,7 +57,8 @@ function flowOf({ request, extended }: DiagnosticAddress, answer: number): numbe
   return isUsualAnswer(answer, extended) ? usualRequest(answer, extended) : request;
 }
 
-function isUsualAnswer(id: number, extended: boolean): boolean {
+/** Returns true for an identifier with which control units answer by default (ISO 15765-4). */
+export function isUsualAnswer(id: number, extended: boolean): boolean {
   return extended ? (id & 0xffffff00) >>> 0 === 0x18daf100 : id >= 0x7e8 && id <= 0x7ef;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../agent/ports.ts';
-import { VigieError } from '../../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../../protocol/errors.ts';
 import { CLASSIC, DEFAULT_PADDING } from './control.ts';
 
 /** Limits of the transport (ISO 15765-2:2016 §9.7, §9.8) and of answers (ISO 15765-4 §6.4, ISO 14229-2 §7.2). */
@@ -79,7 +79,7 @@ export async function sendInTime(wire: IsotpWire, data: Uint8Array): Promise<voi
     await Promise.race([wire.send(data), late]);
   } catch (cause) {
     if (cause instanceof VigieError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     throw new VigieError('input.unreadable', `the bus did not take a frame: ${reason}`, { cause });
   } finally {
     cancel?.();

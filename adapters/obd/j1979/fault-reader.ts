@@ -1,11 +1,12 @@
 /** Reads fault codes of all control units with services of SAE J1979 that only read: 01, 02, 03, 07 and 0A. */
+
 import type { UnitFaultReader, UnitFaults } from '../../../agent/faults/reader.ts';
 import type { Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { hexByte } from '../../../protocol/hex.ts';
 import type { FaultStatus, FreezeFrameValue } from '../../../protocol/schema/fault.ts';
 import { unitName } from '../addressing.ts';
 import { addFrozenValues, CAUSE, type FrozenSignal, frozenSignals } from '../frozen-signals.ts';
-import { hexByte } from '../hex.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequester } from '../requester.ts';
 import type { SignalSet } from '../signal-set.ts';
 import { readTroubleCodes, troubleCode } from '../trouble-codes.ts';

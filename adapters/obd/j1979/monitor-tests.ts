@@ -1,5 +1,6 @@
 import { VigieError } from '../../../protocol/errors.ts';
-import { hexByte, hexOf } from '../hex.ts';
+import { hexByte } from '../../../protocol/hex.ts';
+import { hexOf } from '../hex.ts';
 import { type Scaling, scalingOf } from './scaling.ts';
 
 /** A result of a monitor that the control unit runs automatically. */

@@ -1,9 +1,11 @@
 /** One complete scan of a car: its VIN, its control units, their values and fault codes. */
+
 import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { hexByte } from '../../../protocol/hex.ts';
 import { unitName } from '../addressing.ts';
 import type { ObdDecoder } from '../decoder.ts';
-import { hexByte, hexOf } from '../hex.ts';
+import { hexOf } from '../hex.ts';
 import { NEGATIVE } from '../negative-response.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequester } from '../requester.ts';
 import type { ObdValue } from '../signal-format.ts';

@@ -1,6 +1,6 @@
 import type { WantedSignal } from '../../../agent/ports.ts';
+import { hexByte } from '../../../protocol/hex.ts';
 import { commandName } from '../addressing.ts';
-import { hexByte } from '../hex.ts';
 import { includesYear } from '../model-years.ts';
 import type { ObdCommand, ObdSignal, SignalSet } from '../signal-set.ts';
 import { type ParameterReader, sampleReader, type TextReader, textReader } from './readers.ts';

@@ -1,8 +1,9 @@
 import { Backoff } from '../../../agent/backoff.ts';
 import type { Clock, Log, ReadingSink, ReadingSource, SourceHealth, WantedSignal } from '../../../agent/ports.ts';
 import { defined } from '../../../protocol/defined.ts';
-import { VigieError } from '../../../protocol/errors.ts';
-import { bytesOf, hexByte } from '../hex.ts';
+import { reasonOf, VigieError } from '../../../protocol/errors.ts';
+import { hexByte } from '../../../protocol/hex.ts';
+import { bytesOf } from '../hex.ts';
 import { NEGATIVE, negativeResponseMeaning } from '../negative-response.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequester } from '../requester.ts';
 import type { SignalSet } from '../signal-set.ts';
@@ -301,7 +302,7 @@ export class ObdSource implements ReadingSource {
     this.#opening = false;
     this.#cutOff = true;
     this.#counts.unavailable++;
-    this.#reason = error instanceof Error ? error.message : String(error);
+    this.#reason = reasonOf(error);
     // Another control unit may answer after this.
     this.#units.forget();
     this.#nextRequest = this.#options.clock.monotonic() + this.#backoff.next();

@@ -7,7 +7,8 @@
  *     31 47 31 4a                                     | 1G1J
  *     7e0[7e8] 22F191: ERROR: request failed with response error code 31 requestOutOfRange
  */
-import { bytesOf, hexByte } from '../hex.ts';
+import { hexByte } from '../../../protocol/hex.ts';
+import { bytesOf } from '../hex.ts';
 import { NEGATIVE } from '../negative-response.ts';
 
 /** One request with its answer, or the reason why there is none. */

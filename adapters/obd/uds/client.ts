@@ -1,6 +1,6 @@
 import type { Clock } from '../../../agent/ports.ts';
-import { VigieError } from '../../../protocol/errors.ts';
-import { hexByte } from '../hex.ts';
+import { reasonOf, VigieError } from '../../../protocol/errors.ts';
+import { hexByte } from '../../../protocol/hex.ts';
 import { NEGATIVE, PENDING } from '../negative-response.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
 import { NoAnswer, NotBegun, Refused } from './failures.ts';
@@ -130,7 +130,7 @@ export class UdsClient {
       return answer?.payload;
     } catch (cause) {
       if (cause instanceof VigieError && cause.code === 'input.malformed') return undefined;
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = reasonOf(cause);
       throw new VigieError('command.actuation', `service ${hexByte(asked.payload[0] ?? 0)}: ${reason}`, { cause });
     }
   }

@@ -1,6 +1,8 @@
 /** Refusals of a control unit, and their meaning for a command. */
+
 import { type ErrorCode, VigieError } from '../../../protocol/errors.ts';
-import { hexByte, hexOf } from '../hex.ts';
+import { hexByte } from '../../../protocol/hex.ts';
+import { hexOf } from '../hex.ts';
 import { refusal } from '../negative-response.ts';
 
 /**

@@ -7,11 +7,12 @@ import type { FaultDetails, UnitFaultReader, UnitFaults } from '../../../agent/f
 import type { Clock, Log } from '../../../agent/ports.ts';
 import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { hexByte } from '../../../protocol/hex.ts';
 import type { ControlUnit } from '../../../protocol/profile.ts';
 import { type FaultStatus, type FreezeFrameValue, MOST_FAULT_BYTES } from '../../../protocol/schema/fault.ts';
 import { unitName } from '../addressing.ts';
 import { addFrozenValues, type FrozenSignal, frozenSignals } from '../frozen-signals.ts';
-import { hexByte, hexOf } from '../hex.ts';
+import { hexOf } from '../hex.ts';
 import { usualAnswer } from '../isotp/route.ts';
 import { parameterLength } from '../j1979/lengths.ts';
 import type { SignalSet } from '../signal-set.ts';

@@ -1,8 +1,10 @@
 /** Keys computed by programs on the unit: a manufacturer's secrets stay out of the agent and its profiles. */
+
 import { accessSync, constants, readdirSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { VigieError } from '../../../protocol/errors.ts';
-import { bytesOf, hexByte, hexOf } from '../hex.ts';
+import { hexByte } from '../../../protocol/hex.ts';
+import { bytesOf, hexOf } from '../hex.ts';
 import { type KeyHook, simpleKeys } from './security.ts';
 
 /** Valid names, as in profiles. */

@@ -1,6 +1,6 @@
 import { BrokenOff } from '../../../agent/actuators.ts';
 import type { Clock, Log } from '../../../agent/ports.ts';
-import { VigieError } from '../../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../../protocol/errors.ts';
 import { hexOf } from '../hex.ts';
 import type { AskOptions, DiagnosticStep, UdsClient } from './client.ts';
 import type { PreparedCommand } from './command.ts';
@@ -203,7 +203,7 @@ export class DiagnosticSession {
       if (key !== undefined && key.length > 0 && key.length <= LONGEST_KEY) return key;
       if (key !== undefined) throw new Error(`${key.length} bytes are not keys`);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = reasonOf(cause);
       throw new VigieError('command.actuation', `the key could not be computed: ${reason}`, { cause });
     } finally {
       over.abort();

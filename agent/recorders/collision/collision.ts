@@ -6,7 +6,7 @@ import { shiftInstants } from '../../../protocol/instants.ts';
 import { type CollisionRule, recordingDefaults } from '../../../protocol/recording.ts';
 import { type Collision, collisionSchema } from '../../../protocol/schema/collision.ts';
 import { telemetryFromReadings, telemetrySlots } from '../../../protocol/schema/telemetry.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotAt } from '../../../protocol/slots.ts';
 import { presentPosition } from '../../model/position.ts';
 import type { StatusReader } from '../../model/status.ts';
 import type { Records } from '../../records.ts';
@@ -17,7 +17,7 @@ import { impactOf } from './pulse.ts';
 import { type KeptReading, RecentReadings } from './recent.ts';
 
 const vertical = channelByPath.get('acceleration.vertical') as Channel;
-const emergencyCall = slotByPath.get('safety.autoECallTriggering') as Slot;
+const emergencyCall = slotAt('safety.autoECallTriggering');
 
 /** Time in which an event data recorder evaluates the change of speed, ms. 49 CFR 563.5, "trigger threshold". */
 const WINDOW = 150;

@@ -1,35 +1,33 @@
 /** Slots that the trip recorder uses. */
-import { type Slot, slotByPath } from '../../../protocol/slots.ts';
+import { type Slot, slotAt } from '../../../protocol/slots.ts';
 
-const slot = (path: string): Slot => slotByPath.get(path) as Slot;
-
-export const speed = slot('kinetic.speed');
-export const moving = slot('kinetic.moving');
-export const mileage = slot('odometer.mileage');
-export const latitude = slot('lastPosition.latitude');
-export const longitude = slot('lastPosition.longitude');
-export const ignition = slot('ignition.type');
-export const powertrain = slot('powertrain.status');
-export const thermicSpeed = slot('engines.Thermic.speed');
-export const electricSpeed = slot('engines.Electric.speed');
-export const drivingMode = slot('drivingBehavior.mode');
-export const privacy = slot('privacy.state');
-export const chargingStatus = slot('energies.Electric.extension.electric.charging.status');
-export const capacity = slot('energies.Electric.extension.electric.battery.load.capacity');
+export const speed = slotAt('kinetic.speed');
+export const moving = slotAt('kinetic.moving');
+export const mileage = slotAt('odometer.mileage');
+export const latitude = slotAt('lastPosition.latitude');
+export const longitude = slotAt('lastPosition.longitude');
+export const ignition = slotAt('ignition.type');
+export const powertrain = slotAt('powertrain.status');
+export const thermicSpeed = slotAt('engines.Thermic.speed');
+export const electricSpeed = slotAt('engines.Electric.speed');
+export const drivingMode = slotAt('drivingBehavior.mode');
+export const privacy = slotAt('privacy.state');
+export const chargingStatus = slotAt('energies.Electric.extension.electric.charging.status');
+export const capacity = slotAt('energies.Electric.extension.electric.battery.load.capacity');
 
 /** Slots of one energy. `measure` counts fuel burnt, cL, or shows the energy left in the battery, Wh. */
 export const energies = {
   Fuel: {
-    level: slot('energies.Fuel.level'),
-    autonomy: slot('energies.Fuel.autonomy'),
-    subType: slot('energies.Fuel.subType'),
-    measure: slot('energies.Fuel.extension.fuel.consumptions.total'),
+    level: slotAt('energies.Fuel.level'),
+    autonomy: slotAt('energies.Fuel.autonomy'),
+    subType: slotAt('energies.Fuel.subType'),
+    measure: slotAt('energies.Fuel.extension.fuel.consumptions.total'),
   },
   Electric: {
-    level: slot('energies.Electric.level'),
-    autonomy: slot('energies.Electric.autonomy'),
-    subType: slot('energies.Electric.subType'),
-    measure: slot('energies.Electric.extension.electric.battery.load.residual'),
+    level: slotAt('energies.Electric.level'),
+    autonomy: slotAt('energies.Electric.autonomy'),
+    subType: slotAt('energies.Electric.subType'),
+    measure: slotAt('energies.Electric.extension.electric.battery.load.residual'),
   },
 } as const;
 

@@ -1,6 +1,6 @@
 /** Advisory locks of PostgreSQL, each on a separate connection: the server releases a lock when its connection ends. */
 import pg from 'pg';
-import { VigieError } from '../../../protocol/errors.ts';
+import { reasonOf, VigieError } from '../../../protocol/errors.ts';
 import type { HeldLock, HubLocks } from '../../core/ports.ts';
 
 /** First key of these locks, "vigi". The second key is the hash of the name. */
@@ -32,7 +32,7 @@ export class PostgresLocks implements HubLocks {
       );
       return rows[0]?.place ?? '';
     } catch (cause) {
-      throw new VigieError('store.failed', cause instanceof Error ? cause.message : String(cause), { cause });
+      throw new VigieError('store.failed', reasonOf(cause), { cause });
     } finally {
       await client.end();
     }
@@ -65,7 +65,7 @@ export class PostgresLocks implements HubLocks {
     } catch (cause) {
       await client.end();
       if (signal?.aborted === true || (cause as { code?: unknown }).code === NOT_AVAILABLE) return undefined;
-      throw new VigieError('store.failed', cause instanceof Error ? cause.message : String(cause), { cause });
+      throw new VigieError('store.failed', reasonOf(cause), { cause });
     } finally {
       signal?.removeEventListener('abort', abort);
     }
