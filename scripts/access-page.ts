@@ -19,6 +19,7 @@ Generated from the table of access (\`protocol/interface/access.ts\`); a server 
   every published scope.
 - Fleet users of a car (HTTP Basic) have no scopes: they may use the whole fleet side. On a bench, and at a hub without a
   registry, the machine itself may do everything.
+- Routes without a method are \`GET\`.
 - A token shows cars of its fleets or its user only. Other cars answer 403 or 404.`;
 
 const who: Readonly<Record<Principal, string>> = {
@@ -83,7 +84,9 @@ function section(title: string, rows: readonly AccessRow[], { note, base = '' }:
 
 function routesOf(groups: Iterable<readonly [string, ReadonlyMap<string, readonly string[]>]>): string {
   const routes = [...groups].flatMap(([, paths]) => [...paths]);
-  return routes.map(([path, methods]) => code(`${methods.join('/')} ${path}`)).join(', ');
+  return routes
+    .map(([path, methods]) => code(methods.join() === 'GET' ? path : `${methods.join('/')} ${path}`))
+    .join(', ');
 }
 
 const at = (server: Server) => (row: AccessRow) => row.servers.includes(server);
@@ -115,23 +118,14 @@ export function accessPage(): string {
 }
 
 function scopesSection(): string {
-  const how = (scope: string): string => {
-    if (reservedScopes.includes(scope as Scope)) return 'by name, never to a user';
-    if (namedScopes.includes(scope as Scope)) return 'by name';
-    return scopeNames.includes(scope as Scope) ? 'yes' : 'no';
+  const note = (scope: string): string => {
+    if (reservedScopes.includes(scope as Scope)) return ' (by name, never to a user)';
+    if (namedScopes.includes(scope as Scope)) return ' (by name)';
+    return scopeNames.includes(scope as Scope) ? '' : ' (not granted)';
   };
-  const rows = Object.entries(scopeMeanings).map(
-    ([scope, meaning]) => `| ${code(scope)} | ${meaning} | ${how(scope)} |`,
-  );
-  return [
-    '## Scopes',
-    '',
-    '`vigie hub token` grants a scope by its name; `yes` marks those that `--scopes all` includes.',
-    '',
-    '| scope | permits | granted |',
-    '|---|---|---|',
-    ...rows,
-  ].join('\n');
+  const lines = Object.entries(scopeMeanings).map(([scope, meaning]) => `- ${code(scope)}${note(scope)}: ${meaning}`);
+  const text = '`vigie hub token` grants a scope by its name; `--scopes all` includes those without a note.';
+  return ['## Scopes', '', text, '', ...lines].join('\n');
 }
 
 function membersSection(): string {

@@ -52,7 +52,8 @@ function rowsOf(
     const fields = JSON.stringify(inner.properties ?? name);
     const same = named.get(fields);
     named.set(fields, name);
-    const line = `- \`${prefix}${name}${absent}\` (${typeOf(field)}): ${description}`;
+    const type = typeOf(field);
+    const line = `- \`${prefix}${name}${absent}\`${type === 'count' ? '' : ` (${type})`}: ${description}`;
     return same === undefined ? [`${line}\n`, ...below] : [`${line}; fields as in \`${same}\`\n`];
   });
 }

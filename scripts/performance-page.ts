@@ -63,14 +63,12 @@ function targetRows({ columns, rows }: ResultTable): readonly string[] {
   const lines: string[] = [];
   let section = '';
   for (const cells of rows) {
-    if (cell(cells, 'section') !== section) {
-      section = cell(cells, 'section');
-      lines.push(`| **${section}** |${' |'.repeat(head.length - 1)}`);
-    }
+    const title = cell(cells, 'section') === section ? '' : `**${cell(cells, 'section')}**: `;
+    section = cell(cells, 'section');
     const wanted = cell(cells, 'wanted').replace('at least', '≥').replace('at most', '≤');
     const missed = cells.at(-1) === 'reached' ? '' : `, ${cells.at(-1)}`;
     const more = floors ? ` ${cell(cells, 'floor')} |` : '';
-    lines.push(`| ${cell(cells, 'what')} ${wanted} | ${cell(cells, 'measured')}${missed} |${more}`);
+    lines.push(`| ${title}${cell(cells, 'what')} ${wanted} | ${cell(cells, 'measured')}${missed} |${more}`);
   }
   return [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...lines];
 }

@@ -11,10 +11,10 @@ function formatTable(): string {
   const rows = logFormats.map((format) => {
     const { name, extensions, tools, note } = formats[format];
     const files = extensions.map((extension) => `\`.${extension}\``).join(', ');
-    return `| ${name} | ${files} | ${tools} | ${note ?? ''} |\n`;
+    return `| ${name} | ${files} | ${[tools, note ?? []].flat().join('; ')} |\n`;
   });
   const packed = packings.map((packing) => `\`${packing}\``).join(', ');
-  return `| format | files | written by | |\n|---|---|---|---|\n${rows.join('')}\nEach also packed: ${packed}.\n${copied()}\n`;
+  return `| format | files | written by |\n|---|---|---|\n${rows.join('')}\nEach also packed: ${packed}.\n${copied()}\n`;
 }
 
 function copied(): string {

@@ -47,7 +47,7 @@ export function tripPage(): string {
     ),
   ];
   const used = new Set(Object.values(tripTable).flatMap((cells) => Object.values(cells)));
-  const actions = [...used].map((action) => row([action, ACTIONS[action]]));
-  const text = [...table, '', row(['action', '']), row(['---', '---']), ...actions];
+  const actions = [...used].map((action) => `- ${action}: ${ACTIONS[action]}`);
+  const text = [...table, '', 'Actions:', '', ...actions];
   return withSection('docs/trips.md', 'phases', text.join('\n'));
 }

@@ -12,7 +12,7 @@ const unseen = <T extends Type.TSchema>(type: T) => Type.Union([type, Type.Null(
 const start = Type.Integer({
   minimum: 0,
   maximum: 511,
-  description: 'lowest bit, as in a DBC: byte × 8 + bit within the byte',
+  description: 'lowest bit: byte × 8 + bit within the byte',
 });
 const bus = Type.String({ description: 'name of the bus in the log' });
 const id = Type.Integer({ minimum: 0, maximum: 0x1fff_ffff, description: 'identifier without flags' });
@@ -87,7 +87,7 @@ export const identifierLine = Type.Object(
           bits: Type.Integer({ minimum: 4, maximum: 8, description: 'width, 4 or 8' }),
           method: Type.Enum(['xor', 'sum', 'negated-sum', 'crc8-j1850', 'crc8-h2f'], {
             description:
-              '`xor`, `sum`: of the other bytes (nibbles, if it has 4 bits) and the constant; `negated-sum`: the constant less the others; `crc8-j1850` (polynomial 0x1D), `crc8-h2f` (0x2F): start value and inversion 0xFF, over all bytes but its own',
+              '`xor`, `sum`: of the other bytes (nibbles, if it has 4 bits) and the constant; `negated-sum`: the constant less the others; `crc8-j1850`, `crc8-h2f`: start value and inversion 0xFF',
           }),
           appended: Type.Integer({ minimum: 0, maximum: 1, description: 'zero bytes after the payload in the CRC' }),
           constant: Type.Optional(byte('constant; a CRC is exclusive-ored with it')),
