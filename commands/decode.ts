@@ -169,6 +169,13 @@ async function decodeObd(
   columns: string | undefined,
   { format, lines }: { readonly format: Format; readonly lines: Lines },
 ): Promise<number> {
+  const other = files.find((file) => !/\.json$/i.test(file));
+  if (logs.length === 0 && other !== undefined) {
+    throw new VigieError(
+      'usage.wrong',
+      `${other} is not a signal set (.json): write logs before --obd, which takes all that follows`,
+    );
+  }
   const sets = loadSignalSets(files.length === 0 ? standardSets : files);
   const decoder = new ObdDecoder(sets);
   if (logs.length === 0)

@@ -134,6 +134,13 @@ test('two signal sets with the same command are a warning', async () => {
   expect(stderr).toContain(`${first}: warning: 7E0.7E8.22D001 is in several signal sets; that of ${second} is used`);
 });
 
+test('a log behind --obd is refused with its place', async () => {
+  const log = file('behind.log', candump(conversation));
+  const { status, stderr } = await vigie('decode', '--obd', log);
+  expect(status).toBe(2);
+  expect(stderr).toContain(`${log} is not a signal set (.json): write logs before --obd`);
+});
+
 test('--obd does not accept options for frames', async () => {
   const { status, stderr } = await vigie('decode', file('some.log', candump(conversation)), '--obd', '--raw');
   expect(status).toBe(2);
