@@ -63,7 +63,7 @@ export class GenerationFiles {
         writeFileSync(file, contents, { mode: 0o640, flush: true });
         for (let above = dirname(file); above.startsWith(this.#folder); above = dirname(above)) folders.add(above);
       }
-      for (const one of folders) synced(one);
+      for (const one of folders) syncPath(one);
     });
   }
 
@@ -84,7 +84,7 @@ export class GenerationFiles {
         closeSync(file);
       }
       renameSync(draft, path);
-      synced(this.#folder);
+      syncPath(this.#folder);
     });
   }
 
@@ -111,9 +111,9 @@ export function contentsOf(path: string): string | undefined {
   }
 }
 
-/** Flushes the names in a folder to the disk. */
-function synced(folder: string): void {
-  const opened = openSync(folder, 'r');
+/** Flushes the names in a folder to the disk, or with the flags `r+` the contents of a file. */
+export function syncPath(path: string, flags: 'r' | 'r+' = 'r'): void {
+  const opened = openSync(path, flags);
   try {
     fsyncSync(opened);
   } finally {

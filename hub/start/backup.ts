@@ -4,13 +4,13 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   linkSync,
   openSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
+import { syncPath } from '../../adapters/service/generation-files.ts';
 import { lockDirectory, nodeFileSystem } from '../../adapters/store/index.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { HubLog } from '../core/ports.ts';
@@ -53,7 +53,7 @@ export async function backUp(data: string, file: string): Promise<void> {
   } finally {
     database.close();
   }
-  syncFile(part);
+  syncPath(part, 'r+');
   renameSync(part, file);
 }
 
@@ -185,13 +185,4 @@ function keepReplaced(present: string): string | undefined {
 
 function removeDatabase(path: string): void {
   for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${ending}`, { force: true });
-}
-
-function syncFile(path: string): void {
-  const descriptor = openSync(path, 'r+');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
