@@ -266,6 +266,13 @@ export const logEvents = {
   // The hub
   'hub.car.certified': ['info', 'The hub gives a car a certificate', 'vin', 'serial', 'renewed'],
   'hub.car.refused': ['warn', 'The hub refuses the messages of a car', 'vin', 'reason'],
+  'hub.car.takenIn': ['info', 'The hub takes in messages from before the car was registered', 'vin', 'messages'],
+  'hub.car.unregistered': [
+    'warn',
+    'Cars that are not registered send messages; the hub keeps them aside',
+    'vin',
+    'messages',
+  ],
   'hub.erasure.cleared': ['info', 'The broker retains nothing of a forgotten car', 'vin'],
   'hub.erasure.failed': [
     'warn',

@@ -136,7 +136,7 @@ function membersSection(): string {
     });
   return [
     ...['## Members of answers at a hub', '', '| what | needs |', '|---|---|'],
-    ...needs(code('/vigie/v1/vehicles'), carMembers),
+    ...needs(code('/vigie/v1/vehicles'), { ...carMembers, unregistered: 'hub:status:read' }),
     ...needs('events and live', eventScopes),
     '| events and live: `event` of a monitor | `data:telemetry`, `data:position` and the scopes of what it contains; only for the fleet or user that owns the monitor |',
     '| events and live: `remote`; commands in the audit trail | `data:telemetry`, or the scope of the kind |',

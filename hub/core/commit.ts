@@ -3,7 +3,15 @@
  * changes; SQLite and PostgreSQL each write the same lists.
  */
 import type { Message } from '../../protocol/schema/message.ts';
-import { type CarMessage, correctionIn, isAfter, isSeries, type RecordPlace, recordPlaceOf } from './message.ts';
+import {
+  type CarMessage,
+  correctionIn,
+  heardAt,
+  isAfter,
+  isSeries,
+  type RecordPlace,
+  recordPlaceOf,
+} from './message.ts';
 import type { ClassNumbers } from './numbers.ts';
 
 /** A message with its rows in the database. */
@@ -54,7 +62,7 @@ export function changesOf(fresh: readonly PlacedMessage[]): CommitChanges {
     own.push(one);
   }
   return {
-    heard: new Map(fresh.flatMap(({ retained, vehicle, received }) => (retained ? [] : [[vehicle, received]]))),
+    heard: new Map(fresh.flatMap((one) => (one.retained ? [] : [[one.vehicle, heardAt(one)]]))),
     statuses,
     corrections: fresh.flatMap(({ vehicle, message }) => {
       const by = correctionIn(message);

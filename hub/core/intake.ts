@@ -3,7 +3,8 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { KeptDeliveries } from './deliveries.ts';
 import type { HubMeasures } from './measures.ts';
 import { type CarMessage, type RefusedMessage, readMessage, vinIn } from './message.ts';
-import type { HubLog, MessageStore, Timer, WallClock } from './ports.ts';
+import type { HubLog, MessageStore, Saved, Timer, WallClock } from './ports.ts';
+import type { UnregisteredMessage, UnregisteredStore } from './unregistered.ts';
 
 /** Largest number of messages in one commit: the backlog of a car that was away must not delay other cars. */
 const BATCH = 500;
@@ -15,7 +16,8 @@ const LOOKS = 20;
 const LOOK = 5;
 
 const FORGOTTEN = 'was forgotten: `vigie hub add` registers it again';
-const NOT_REGISTERED = 'is not registered here, or was removed: `vigie hub add` registers a car';
+const REMOVED = 'was removed: `vigie hub add` registers it again';
+const NOT_REGISTERED = 'is not registered here: `vigie hub add` registers a car';
 
 interface IntakeParts {
   readonly store: MessageStore;
@@ -27,6 +29,11 @@ interface IntakeParts {
   readonly after: Timer;
   /** Reports forgotten cars that sent messages, which the broker may retain. If omitted, such messages stay there. */
   readonly forgotten?: (vins: ReadonlySet<string>) => void;
+  /**
+   * Keeps messages of cars that are not registered. If omitted, they are refused, and the broker must not acknowledge
+   * them.
+   */
+  readonly unregistered?: Pick<UnregisteredStore, 'keep'>;
   /** Reports that events wait for receivers. If omitted, this process sends no events. */
   readonly waiting?: () => void;
 }
@@ -34,6 +41,7 @@ interface IntakeParts {
 interface Waiting {
   readonly topic: string;
   readonly item: { readonly read: CarMessage } | { readonly refused: RefusedMessage };
+  readonly retained: boolean;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -41,6 +49,11 @@ interface Waiting {
 export class Intake {
   readonly #parts: IntakeParts;
   #waiting: Waiting[] = [];
+  /** Cars with messages that were kept aside and are to be stored, and later messages of these cars. */
+  readonly #registered = new Set<string>();
+  readonly #held = new Map<string, Waiting[]>();
+  /** Number of messages that were kept aside. */
+  #unregistered = 0;
   #draining = false;
   /** Resolves when no message waits any more. */
   #drained: Promise<void> = Promise.resolve();
@@ -52,8 +65,9 @@ export class Intake {
   /**
    * Resolves when the message is on disk: only then may it be acknowledged. Bytes that are not a message are stored
    * separately and acknowledged, otherwise the car would send them for ever. Messages of forgotten cars are
-   * acknowledged too, but not stored. Rejects with `store.failed`: the car sends the message again. Rejects with
-   * `request.forbidden` for a car that is not in the registry or was removed from it: the message is not stored.
+   * acknowledged too, but not stored. Rejects with `store.failed`: the car sends the message again. For a car that is
+   * not in the registry or was removed from it, rejects with `request.forbidden`, and the message is not stored; with
+   * `unregistered`, messages of the former are kept aside and those of the latter acknowledged.
    * @param retained the broker retained the message: the car may have sent it long ago
    */
   async accept(topic: string, payload: Uint8Array, retained = false): Promise<void> {
@@ -61,12 +75,22 @@ export class Intake {
     if (payload.byteLength === 0) return;
     const item = this.#read(topic, payload, retained);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ topic, item, resolve, reject });
-      if (this.#draining) return;
-      this.#draining = true;
-      this.#drained = new Promise((done) => {
-        this.#parts.soon(() => void this.#drain().then(done));
-      });
+      this.#waiting.push({ topic, item, retained, resolve, reject });
+      this.#begin();
+    });
+  }
+
+  /** Stores messages of registered cars that were kept aside. */
+  takeIn(vins: Iterable<string>): void {
+    for (const vin of vins) this.#registered.add(vin);
+    this.#begin();
+  }
+
+  #begin(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    this.#drained = new Promise((done) => {
+      this.#parts.soon(() => void this.#drain().then(done));
     });
   }
 
@@ -93,9 +117,12 @@ export class Intake {
 
   /** Never rejects, and neither do the functions it calls: the sender of each message receives the outcome. */
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await this.#commit(this.#waiting.splice(0, BATCH));
-      await this.#gather();
+    while (this.#waiting.length > 0 || this.#registered.size > 0) {
+      if (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, BATCH));
+      // In turn, so that the backlog of these cars does not delay the others.
+      const [vin] = this.#registered;
+      if (vin === undefined) await this.#gather();
+      else await this.#takeInSome(vin);
     }
     this.#draining = false;
   }
@@ -112,41 +139,141 @@ export class Intake {
   }
 
   async #commit(batch: readonly Waiting[]): Promise<void> {
-    const { store, clock, log, measures } = this.#parts;
+    const { store, clock, measures } = this.#parts;
     const messages = batch.flatMap(({ item }) => ('read' in item ? [item.read] : []));
     const refused = batch.flatMap(({ item }) => ('refused' in item ? [item.refused] : []));
     const begun = clock.now();
     try {
-      const {
-        fresh,
-        strangers,
-        forgotten,
-        conflicts = [],
-        lives = [],
-        deliveries,
-      } = await store.save(messages, refused);
-      const vinOf = ({ item }: Waiting): string => ('read' in item ? item.read.vin : vinIn(item.refused.topic));
-      const dropped = batch.filter((one) => forgotten.has(vinOf(one))).length;
-      measures.committed(messages.length, fresh, refused.length, clock.now() - begun, dropped);
-      for (const life of lives) log.warn('hub.life.new', life);
-      for (const { vin, class: priority, message } of conflicts) {
-        log.warn('hub.number.conflict', { vin, class: priority, seq: message.seq, boot: message.boot });
-      }
-      for (const vin of forgotten) log.warn('hub.car.refused', { vin, reason: FORGOTTEN });
-      if (forgotten.size > 0) this.#parts.forgotten?.(forgotten);
-      for (const vin of strangers) log.warn('hub.car.refused', { vin, reason: NOT_REGISTERED });
-      for (const one of batch) {
-        const vin = vinOf(one);
-        if (strangers.has(vin)) one.reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: vin }));
-        else one.resolve();
-      }
-      if (deliveries !== undefined) this.#tell(deliveries);
+      const saved = await store.save(messages, refused);
+      const fates = sortByFate(batch, saved);
+      const stored = fates.stored.filter(({ item }) => 'read' in item).length;
+      measures.committed(stored, saved.fresh, fates.stored.length - stored, clock.now() - begun);
+      this.#report(saved);
+      for (const one of fates.stored) one.resolve();
+      for (const one of fates.held) this.#hold(one);
+      this.#refuse(fates.forgotten, 'forgotten', FORGOTTEN);
+      this.#refuse(fates.removed, 'removed', REMOVED);
+      if (fates.strangers.length > 0) await this.#putAside(fates.strangers);
     } catch (error) {
       if (messages.length > 0 && store.refuses(error)) return this.#isolate(batch, error as Error);
-      measures.commitFailed();
-      log.error('hub.store.failed', { messages: batch.length, error: (error as Error).message });
-      for (const { reject } of batch) reject(error);
+      this.#fail(batch, error as Error);
     }
+  }
+
+  /** Reports the contents of a commit. */
+  #report({ forgotten, conflicts = [], lives = [], deliveries }: Saved): void {
+    const { log } = this.#parts;
+    for (const life of lives) log.warn('hub.life.new', life);
+    for (const { vin, class: priority, message } of conflicts) {
+      log.warn('hub.number.conflict', { vin, class: priority, seq: message.seq, boot: message.boot });
+    }
+    if (forgotten.size > 0) this.#parts.forgotten?.(forgotten);
+    if (deliveries !== undefined) this.#tell(deliveries);
+  }
+
+  #fail(batch: readonly Waiting[], error: Error): void {
+    const { measures, log } = this.#parts;
+    measures.commitFailed();
+    log.error('hub.store.failed', { messages: batch.length, error: error.message });
+    for (const { reject } of batch) reject(error);
+  }
+
+  /**
+   * Counts messages of forgotten or removed cars, which are never stored. They are acknowledged, so that the broker does
+   * not send them for ever. A removed car at the embedded broker is refused instead, and loses its connection.
+   */
+  #refuse(batch: readonly Waiting[], why: 'forgotten' | 'removed', reason: string): void {
+    const { log, measures, unregistered } = this.#parts;
+    measures.refusedCar(why, batch.length);
+    for (const vin of new Set(batch.map(vinOf))) log.warn('hub.car.refused', { vin, reason });
+    for (const one of batch) {
+      if (why === 'forgotten' || unregistered !== undefined) one.resolve();
+      else one.reject(new VigieError('request.forbidden', reason, { where: vinOf(one) }));
+    }
+  }
+
+  /** Keeps messages of cars that are not registered aside. At the embedded broker the car keeps them itself. */
+  async #putAside(batch: readonly Waiting[]): Promise<void> {
+    const { log, measures, unregistered } = this.#parts;
+    measures.refusedCar('unregistered', batch.length);
+    if (unregistered === undefined) {
+      for (const vin of new Set(batch.map(vinOf))) log.warn('hub.car.refused', { vin, reason: NOT_REGISTERED });
+      for (const one of batch) {
+        one.reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: vinOf(one) }));
+      }
+      return;
+    }
+    try {
+      const { changed, dropped } = await unregistered.keep(batch.map(asUnregistered));
+      measures.droppedUnregistered(dropped);
+      const kept = batch.filter((one) => !changed.has(vinOf(one)));
+      this.#tellUnregistered(kept);
+      for (const one of kept) one.resolve();
+      // Its car was registered, removed or forgotten meanwhile.
+      this.#waiting.unshift(...batch.filter((one) => changed.has(vinOf(one))));
+    } catch (error) {
+      this.#fail(batch, error as Error);
+    }
+  }
+
+  /** Logs one line for each power of two, because anybody could invent cars. */
+  #tellUnregistered(kept: readonly Waiting[]): void {
+    const last = kept.at(-1);
+    if (last === undefined) return;
+    const before = this.#unregistered;
+    this.#unregistered += kept.length;
+    if (before > 0 && Math.floor(Math.log2(this.#unregistered)) === Math.floor(Math.log2(before))) return;
+    this.#parts.log.warn('hub.car.unregistered', { vin: vinOf(last), messages: this.#unregistered });
+  }
+
+  /** Holds a message until the older messages of its car, which were kept aside, are stored. */
+  #hold(one: Waiting): void {
+    const vin = vinOf(one);
+    const held = this.#held.get(vin) ?? [];
+    held.push(one);
+    this.#held.set(vin, held);
+    this.#registered.add(vin);
+  }
+
+  /** Stores some messages of a car that were kept aside. Afterwards other cars have their turn. */
+  async #takeInSome(vin: string): Promise<void> {
+    const { clock, measures, log } = this.#parts;
+    this.#registered.delete(vin);
+    const begun = clock.now();
+    try {
+      const { taken, refused, ...saved } = await this.#takeBatch(vin);
+      if (taken > 0) {
+        measures.committed(taken - refused, saved.fresh, refused, clock.now() - begun);
+        this.#report(saved);
+        log.info('hub.car.takenIn', { vin, messages: taken });
+        this.#registered.add(vin);
+        return;
+      }
+      this.#waiting.unshift(...(this.#held.get(vin) ?? []));
+      this.#held.delete(vin);
+    } catch (error) {
+      const held = this.#held.get(vin) ?? [];
+      this.#held.delete(vin);
+      this.#fail(held, error as Error);
+    }
+  }
+
+  /** Takes in a batch. If the database rejects its contents, takes in the oldest message alone, if need be as refused. */
+  async #takeBatch(vin: string): ReturnType<MessageStore['takeIn']> {
+    const { store, clock, log } = this.#parts;
+    const now = Math.round(clock.now());
+    for (const limit of [BATCH, 1]) {
+      try {
+        return await store.takeIn(vin, { limit, now });
+      } catch (error) {
+        if (!store.refuses(error)) throw error;
+        if (limit > 1) continue;
+        const reason = (error as Error).message;
+        log.warn('hub.message.refused', { topic: `vigie/1/${vin}/up`, reason });
+        return store.takeIn(vin, { limit, now, reason });
+      }
+    }
+    throw new Error('unreachable');
   }
 
   /** Counts and logs the outcome for the events of the commit. */
@@ -176,4 +303,30 @@ export class Intake {
     this.#parts.log.warn('hub.message.refused', { topic, reason });
     await this.#commit([{ ...one, item: { refused: { topic, reason, payload, received } } }]);
   }
+}
+
+function vinOf({ item }: Waiting): string {
+  return 'read' in item ? item.read.vin : vinIn(item.refused.topic);
+}
+
+type Fates = Readonly<Record<'stored' | 'strangers' | 'removed' | 'forgotten' | 'held', Waiting[]>>;
+
+/** Sorts the messages of a commit by what happens to them. */
+function sortByFate(batch: readonly Waiting[], { strangers, removed, forgotten, held }: Saved): Fates {
+  const fates: Fates = { stored: [], strangers: [], removed: [], forgotten: [], held: [] };
+  for (const one of batch) {
+    const vin = vinOf(one);
+    if (forgotten.has(vin)) fates.forgotten.push(one);
+    else if (removed.has(vin)) fates.removed.push(one);
+    else if (strangers.has(vin)) fates.strangers.push(one);
+    else if (held?.has(vin)) fates.held.push(one);
+    else fates.stored.push(one);
+  }
+  return fates;
+}
+
+function asUnregistered({ topic, item, retained }: Waiting): UnregisteredMessage {
+  const { payload, received } = 'read' in item ? item.read : item.refused;
+  const vin = 'read' in item ? item.read.vin : vinIn(topic);
+  return { vin, topic, payload, received, retained, ...('read' in item && { kind: item.read.message.kind }) };
 }

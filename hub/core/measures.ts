@@ -4,7 +4,7 @@ import type { Kind } from '../../protocol/schema/kind.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { finalStatuses } from '../../protocol/schema/remote.ts';
 import { type DeliveryCounts, DeliveryMeasures } from './delivery-measures.ts';
-import type { CarMessage } from './message.ts';
+import { type CarMessage, heardAt } from './message.ts';
 import type { WallClock } from './ports.ts';
 
 /** A car with a message within this time counts as active, ms. */
@@ -19,8 +19,10 @@ export interface HubMeasurements {
   readonly lag: readonly number[];
   readonly repeated: number;
   readonly refused: number;
-  /** Messages of forgotten cars, which are acknowledged but not stored. */
-  readonly forgotten: number;
+  /** Messages of forgotten, removed and unregistered cars. Those of the first two are not stored. */
+  readonly refusedCars: Readonly<Record<RefusedCar, number>>;
+  /** Messages of unregistered cars that were dropped because of the bounds or of retention. */
+  readonly droppedUnregistered: number;
   readonly commits: number;
   /** Sum of the durations of commits, ms. */
   readonly commitTime: number;
@@ -40,6 +42,9 @@ export interface HubMeasurements {
   readonly removed: Readonly<Partial<Record<Kind, number>>>;
 }
 
+/** Why a car may not send. */
+export type RefusedCar = 'forgotten' | 'removed' | 'unregistered';
+
 /** Last report of a car. */
 interface HeardCar {
   at: number;
@@ -58,7 +63,8 @@ export class HubMeasures {
   readonly #cars = new Map<string, HeardCar>();
   #repeated = 0;
   #refused = 0;
-  #forgotten = 0;
+  readonly #refusedCars: Record<RefusedCar, number> = { forgotten: 0, removed: 0, unregistered: 0 };
+  #droppedUnregistered = 0;
   #commits = 0;
   #commitTime = 0;
   #failedCommits = 0;
@@ -69,15 +75,14 @@ export class HubMeasures {
   }
 
   /**
-   * Counts a commit. `fresh`: its messages that were not stored before; `forgotten`: number of messages of forgotten
-   * cars; `took`: duration, ms.
+   * Counts a commit of messages of cars that may send. `fresh`: its messages that were not stored before; `took`:
+   * duration, ms.
    */
-  committed(messages: number, fresh: readonly CarMessage[], refused: number, took: number, forgotten = 0): void {
+  committed(messages: number, fresh: readonly CarMessage[], refused: number, took: number): void {
     this.#commits++;
     this.#failing = false;
     this.#commitTime += took;
-    this.#forgotten += forgotten;
-    this.#repeated += Math.max(0, messages - fresh.length - forgotten);
+    this.#repeated += Math.max(0, messages - fresh.length);
     this.#refused += refused;
     for (const one of fresh) this.#count(one);
   }
@@ -85,6 +90,15 @@ export class HubMeasures {
   commitFailed(): void {
     this.#failedCommits++;
     this.#failing = true;
+  }
+
+  /** Counts messages of cars that may not send. */
+  refusedCar(why: RefusedCar, messages: number): void {
+    this.#refusedCars[why] += messages;
+  }
+
+  droppedUnregistered(messages: number): void {
+    this.#droppedUnregistered += messages;
   }
 
   /** Counts messages of a kind that retention removed. */
@@ -105,7 +119,8 @@ export class HubMeasures {
       lag: this.#lag,
       repeated: this.#repeated,
       refused: this.#refused,
-      forgotten: this.#forgotten,
+      refusedCars: this.#refusedCars,
+      droppedUnregistered: this.#droppedUnregistered,
       commits: this.#commits,
       commitTime: this.#commitTime,
       failedCommits: this.#failedCommits,
@@ -119,7 +134,9 @@ export class HubMeasures {
     };
   }
 
-  #count({ vin, class: priority, message, payload, received, retained }: CarMessage): void {
+  #count(one: CarMessage): void {
+    const { vin, class: priority, message, payload, retained } = one;
+    const received = heardAt(one);
     add(this.#messages, priority, 1);
     add(this.#bytes, priority, payload.byteLength);
     // A retained message contains nothing about the present state of the car.

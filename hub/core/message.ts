@@ -20,6 +20,8 @@ export interface CarMessage {
   readonly received: number;
   /** The broker retained the message: the car may have sent it long ago. */
   readonly retained?: true;
+  /** Arrival, UTC ms of the hub, if the message was kept aside until its car was registered. */
+  readonly heard?: number;
 }
 
 /** A message that the hub cannot read. If the car sends it again, the bytes are the same. */
@@ -44,12 +46,17 @@ export function readMessage(topic: string, payload: Uint8Array, received: number
   return { vin: parsed.vin, class: classOf(message.kind), message, payload, received, ...(retained && { retained }) };
 }
 
+/** Returns the arrival of a message at the hub, UTC ms. */
+export function heardAt({ heard, received }: CarMessage): number {
+  return heard ?? received;
+}
+
 /**
  * Returns the time of the last activity of a car known only by a retained message, UTC ms. Uses the time in the
  * message, because the arrival of a retained message shows nothing about the car.
  */
-export function heardBefore({ message, received }: CarMessage): number {
-  return Math.max(0, Math.min(Math.round(message.at), received));
+export function heardBefore(one: CarMessage): number {
+  return Math.max(0, Math.min(Math.round(one.message.at), heardAt(one)));
 }
 
 /** Returns the VIN level of a topic of this protocol. */

@@ -43,16 +43,29 @@ export interface BegunLife {
 export interface Saved {
   /** Messages of the commit that were not stored before. */
   readonly fresh: readonly CarMessage[];
-  /** VINs of cars that the registry does not allow to send ({@link ./registry.ts}). Their messages are not stored. */
+  /** VINs of cars that are not in the registry, while it is in use. Their messages are not stored. */
   readonly strangers: ReadonlySet<string>;
-  /** VINs of cars that were forgotten and not added again; not part of `strangers`. Their messages are not stored. */
+  /** VINs of cars that were removed from the registry. Their messages are not stored. */
+  readonly removed: ReadonlySet<string>;
+  /** VINs of cars that were forgotten and not added again; not part of the others. Their messages are not stored. */
   readonly forgotten: ReadonlySet<string>;
+  /**
+   * VINs of cars with older messages that wait for {@link MessageStore.takeIn}. Their messages are not stored. Omitted
+   * if there are none.
+   */
+  readonly held?: ReadonlySet<string>;
   /** Messages of `fresh` with the number of another message that has different contents. Omitted if there are none. */
   readonly conflicts?: readonly CarMessage[];
   /** Lives of folders that follow an earlier life of the same car. Omitted if there are none. */
   readonly lives?: readonly BegunLife[];
   /** Events that now wait for receivers. Omitted if there are none. */
   readonly deliveries?: KeptDeliveries;
+}
+
+export interface TakeInOptions {
+  readonly limit: number;
+  readonly now: number;
+  readonly reason?: string;
 }
 
 /** Stores messages and, in the same commit, the numbers, records and Status that follow from them. */
@@ -64,6 +77,12 @@ export interface MessageStore {
    * stored.
    */
   save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved>;
+  /**
+   * Stores the oldest messages of a car that were kept aside, at most `limit`, as if they had arrived at `now` (UTC ms),
+   * and no longer keeps them aside, in one commit. `reason`: stores them as refused for this reason. Takes none of a car
+   * that may not send. Rejects as {@link save} does. @returns also their number
+   */
+  takeIn(vin: string, options: TakeInOptions): Promise<Saved & { readonly taken: number; readonly refused: number }>;
   /** Returns true if {@link save} rejected because of a message's content, so that a retry would fail again. */
   refuses(error: unknown): boolean;
 }

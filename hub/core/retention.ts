@@ -36,6 +36,8 @@ interface RetentionParts {
   readonly days: RetentionDays;
   readonly clock: WallClock;
   readonly after: Timer;
+  /** Drops messages of unregistered cars that arrived before the days of their kind. */
+  readonly expire?: (now: number) => Promise<void>;
   /** Counts the removed messages of a kind. */
   readonly removed: (kind: Kind, messages: number) => void;
   readonly log: HubLog;
@@ -90,6 +92,7 @@ export class Retention {
       const confirmed = await store.confirms(now, DAY);
       if (!confirmed && !this.#paused) log.warn('hub.retention.paused', {});
       this.#paused = !confirmed;
+      if (confirmed) await this.#parts.expire?.(now);
       for (const sweep of due) {
         if (!confirmed) sweep.rest = REST;
         for (let commits = 0; commits < COMMITS && sweep.rest <= 0; commits++) {

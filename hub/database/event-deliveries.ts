@@ -308,7 +308,7 @@ function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | unde
 }
 
 /** Selects the rows of all values. `sql` ends before the list. */
-function* selectIn(sql: string, values: readonly SqlValue[]): SqlSteps<SqlRow[]> {
+export function* selectIn(sql: string, values: readonly SqlValue[]): SqlSteps<SqlRow[]> {
   const rows: SqlRow[] = [];
   for (const part of chunks([...new Set(values)])) {
     rows.push(...(yield [`${sql} (${part.map(() => '?').join(', ')})`, ...part]));

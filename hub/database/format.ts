@@ -32,7 +32,7 @@ const SERIES = `kind IN (${seriesKinds.map(kindNumber).join(', ')})`;
  * Version of the schema. Each change raises it, and a hub refuses databases of other versions. After the first release,
  * a change also needs a migration.
  */
-export const FORMAT = 4;
+export const FORMAT = 5;
 
 /** Returns the error for a database of another format. `instead` says what else the user can do. */
 export function otherFormat(found: number, instead: string, where: string): VigieError {
@@ -362,6 +362,31 @@ export function tables(types: SqlTypes): string {
     contents ${text} NOT NULL
   )${keyed};
   CREATE INDEX commands_of_callback ON callback_commands (callback, command);
+  -- Cars that are not registered, and their messages, until they are.
+  CREATE TABLE unregistered_cars (
+    vin ${text} PRIMARY KEY,
+    -- UTC ms of the hub.
+    first_seen ${long} NOT NULL,
+    last_seen ${long} NOT NULL,
+    -- Kept messages and the bytes of their payloads, and messages that were dropped since.
+    messages ${long} NOT NULL,
+    bytes ${long} NOT NULL,
+    dropped ${long} NOT NULL DEFAULT 0
+  )${keyed};
+  CREATE INDEX unregistered_cars_by_time ON unregistered_cars (last_seen, vin);
+  -- In the order of arrival by id. kind: place in the list of the protocol, or -1 if the hub cannot read the message.
+  CREATE TABLE unregistered_messages (
+    id ${counted},
+    received ${long} NOT NULL,
+    size ${int} NOT NULL,
+    kind ${short} NOT NULL,
+    retained ${short} NOT NULL,
+    vin ${text} NOT NULL,
+    topic ${text} NOT NULL,
+    payload ${bytes} NOT NULL
+  )${table};
+  CREATE INDEX unregistered_messages_of_car ON unregistered_messages (vin, id);
+  CREATE INDEX unregistered_messages_by_arrival ON unregistered_messages (kind, received);
   `;
 }
 

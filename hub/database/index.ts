@@ -9,3 +9,4 @@ export { SqlRegistry } from './registry.ts';
 export { SqlRetention } from './retention.ts';
 export { SqlRollouts } from './rollouts.ts';
 export { SqliteDatabase } from './sqlite.ts';
+export { SqlUnregistered, UNREGISTERED_LOCK } from './unregistered.ts';

@@ -6,6 +6,7 @@ import type { KeptDeliveries } from '../core/deliveries.ts';
 import { isCounted, type Life, Lives } from '../core/lives.ts';
 import {
   type CarMessage,
+  heardAt,
   heardBefore,
   isAfter,
   isSeries,
@@ -15,7 +16,7 @@ import {
   vinIn,
 } from '../core/message.ts';
 import { ClassNumbers } from '../core/numbers.ts';
-import type { BegunLife, IdOf, MessageStore, NewsListener, Saved } from '../core/ports.ts';
+import type { BegunLife, IdOf, MessageStore, NewsListener, Saved, TakeInOptions } from '../core/ports.ts';
 import { VehicleStatus } from '../core/vehicle-status.ts';
 import { keepReports } from './command-store.ts';
 import { asConflict } from './conflicts.ts';
@@ -29,6 +30,15 @@ import { keepMonitors, NEW_CAR, newLifeMonitors } from './reported-monitors.ts';
 import { configurationStatements } from './rollouts.ts';
 import { clockNumber, kindNumber } from './rows.ts';
 import type { SqliteDatabase } from './sqlite.ts';
+import {
+  ANY_UNREGISTERED,
+  type CarsOfCommit,
+  deleteTaken,
+  mayStore,
+  oldestOf,
+  takenMessages,
+  vinsOf,
+} from './unregistered.ts';
 
 interface ChangedNumbers {
   readonly vehicle: number;
@@ -78,19 +88,44 @@ export class SqliteMessageStore implements MessageStore {
   }
 
   async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
-    const { statuses, placed, ...saved } = this.#database.transaction(() => {
-      const version = this.#database.one('PRAGMA data_version')?.['data_version'];
-      if (version !== this.#version) this.#statuses.clear();
-      this.#version = version;
-      const { strangers, forgotten } = this.#refusedIn(messages, refused);
-      const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
-      const written: WrittenMessages = { numbers: new Map(), placed: [], conflicts: [], lives: new Map(), begun: [] };
-      const fresh = messages.filter((one) => !isRefused(one.vin) && this.#keep(one, written));
-      for (const numbers of written.numbers.values()) this.#writeNumbers(numbers);
-      this.#refuse(refused.filter(({ topic }) => !isRefused(vinIn(topic))));
-      const { placed, conflicts, begun: lives } = written;
-      return { placed, strangers, forgotten, fresh, conflicts, lives, ...this.#writeChanges(placed) };
+    return this.#report(
+      this.#database.transaction(() => this.#write(messages, refused, this.#kindsOfCars(messages, refused))),
+    );
+  }
+
+  async takeIn(vin: string, { limit, now, reason }: TakeInOptions) {
+    const { taken, refused, ...written } = this.#database.transaction(() => {
+      const rows = this.#database.perform(oldestOf(vin, limit, ''));
+      const { messages, refused } = takenMessages(rows, now, reason);
+      const cars = this.#kindsOfCars(messages, refused);
+      const isAdmitted = rows.length > 0 && mayStore({ ...cars, held: new Set() })(vin);
+      if (isAdmitted) this.#database.perform(deleteTaken(vin, rows));
+      const written = this.#write(isAdmitted ? messages : [], isAdmitted ? refused : [], { ...cars, held: new Set() });
+      return { ...written, taken: isAdmitted ? rows.length : 0, refused: isAdmitted ? refused.length : 0 };
     });
+    return { ...this.#report(written), taken, refused };
+  }
+
+  /** Writes messages of cars that may send, within a transaction. */
+  #write(messages: readonly CarMessage[], refused: readonly RefusedMessage[], cars: CarsOfCommit) {
+    const version = this.#database.one('PRAGMA data_version')?.['data_version'];
+    if (version !== this.#version) this.#statuses.clear();
+    this.#version = version;
+    const isStored = mayStore(cars);
+    const written: WrittenMessages = { numbers: new Map(), placed: [], conflicts: [], lives: new Map(), begun: [] };
+    const fresh = messages.filter((one) => isStored(one.vin) && this.#keep(one, written));
+    for (const numbers of written.numbers.values()) this.#writeNumbers(numbers);
+    this.#refuse(refused.filter(({ topic }) => isStored(vinIn(topic))));
+    const { placed, conflicts, begun: lives } = written;
+    return { placed, ...cars, fresh, conflicts, lives, ...this.#writeChanges(placed) };
+  }
+
+  /** Call after the commit: readers see its changes, and viewers are notified. */
+  #report<T extends Saved>({
+    statuses,
+    placed,
+    ...saved
+  }: T & { readonly statuses: ReadonlyMap<number, VehicleStatus>; readonly placed: readonly PlacedMessage[] }) {
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
     this.#news?.arrived(
       newsOf(saved.fresh.map((one, index) => ({ ...one, row: (placed[index] as PlacedMessage).row }))),
@@ -138,25 +173,25 @@ export class SqliteMessageStore implements MessageStore {
     );
   }
 
-  /** Returns the cars that may not send. */
-  #refusedIn(
-    messages: readonly CarMessage[],
-    refused: readonly RefusedMessage[],
-  ): Pick<Saved, 'strangers' | 'forgotten'> {
+  /** Returns the cars of which nothing may be stored now. */
+  #kindsOfCars(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): CarsOfCommit {
     const inUse = this.#database.one(IN_USE) !== undefined;
     const anyForgotten = this.#database.one(ANY_FORGOTTEN) !== undefined;
-    const [strangers, forgotten] = [new Set<string>(), new Set<string>()];
-    if (!inUse && !anyForgotten) return { strangers, forgotten };
-    const isActive = (vin: string): boolean =>
-      !inUse || this.#database.one('SELECT 1 FROM cars WHERE vin = ? AND removed IS NULL', vin) !== undefined;
+    const anyHeld = this.#database.one(ANY_UNREGISTERED) !== undefined;
+    const cars = { strangers: new Set<string>(), removed: new Set<string>(), forgotten: new Set<string>() };
+    const held = new Set<string>();
+    if (!inUse && !anyForgotten && !anyHeld) return { ...cars, held };
     const isForgotten = (vin: string): boolean =>
       anyForgotten &&
       this.#database.one('SELECT 1 FROM forgotten_cars WHERE digest = ?', forgottenDigest(vin)) !== undefined;
-    for (const vin of new Set([...messages.map((one) => one.vin), ...refused.map(({ topic }) => vinIn(topic))])) {
-      if (isForgotten(vin)) forgotten.add(vin);
-      else if (!isActive(vin)) strangers.add(vin);
+    for (const vin of vinsOf(messages, refused)) {
+      const car = inUse ? this.#database.one('SELECT removed FROM cars WHERE vin = ?', vin) : { removed: null };
+      if (isForgotten(vin)) cars.forgotten.add(vin);
+      else if (car === undefined) cars.strangers.add(vin);
+      else if (car['removed'] !== null) cars.removed.add(vin);
+      else if (anyHeld && this.#database.one('SELECT 1 FROM unregistered_cars WHERE vin = ?', vin)) held.add(vin);
     }
-    return { strangers, forgotten };
+    return { ...cars, held };
   }
 
   refuses(error: unknown): boolean {
@@ -173,7 +208,7 @@ export class SqliteMessageStore implements MessageStore {
       `INSERT INTO vehicles (vin, public_id, first_seen, last_seen, changed) VALUES (?, ?, ?, ?, ?) RETURNING id`,
       vin,
       this.#idOf(vin),
-      received,
+      heardAt(one),
       heardBefore(one),
       received,
     ) as { id: number };

@@ -199,11 +199,16 @@ export class SqlRegistry implements Registry {
     do {
       if (await this.#erase(vin, at)) erased = true;
       await this.#database.compact();
-    } while ((await this.#database.select('SELECT 1 FROM vehicles WHERE vin = ?', vin)).length > 0);
+    } while (await this.#isStored(vin));
     if (!erased && !wasForgotten) {
       await this.#database.write([['DELETE FROM forgotten_cars WHERE digest = ?', forgottenDigest(vin)]]);
     }
     return erased;
+  }
+
+  async #isStored(vin: string): Promise<boolean> {
+    const sql = 'SELECT 1 FROM vehicles WHERE vin = ? UNION ALL SELECT 1 FROM unregistered_cars WHERE vin = ?';
+    return (await this.#database.select(sql, vin, vin)).length > 0;
   }
 
   /** Returns the retained topics of catalogs, which have different names for each car. */
@@ -232,6 +237,9 @@ export class SqlRegistry implements Registry {
     await inParts('messages', 'class, seq, boot');
     const ofVehicle = (table: string): SqlStatement => [`DELETE FROM ${table} WHERE vehicle = ${VEHICLE}`, vin];
     const erased = await this.#database.erase([
+      // First, in the order in which hubs take in messages of a car, so that they cannot deadlock.
+      ['DELETE FROM unregistered_cars WHERE vin = ? RETURNING vin', vin],
+      ['DELETE FROM unregistered_messages WHERE vin = ? RETURNING vin', vin],
       ['DELETE FROM owned_cars WHERE vin = ?', vin],
       ['UPDATE certificates SET revoked = coalesce(revoked, ?), vin = NULL WHERE vin = ?', at, vin],
       ['DELETE FROM cars WHERE vin = ?', vin],

@@ -86,6 +86,11 @@ export class SqliteDatabase implements RegistryDatabase {
     return step.value;
   }
 
+  /** Executes the steps in one commit. Rejects with `store.failed`. */
+  async steps<T>(steps: () => SqlSteps<T>): Promise<T> {
+    return this.transaction(() => this.perform(steps()));
+  }
+
   /** Executes all statements in one commit. Returns the rows of each. Rejects with `store.failed`. */
   async write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
     return this.transaction(() => statements.map(([sql, ...values]) => this.all(sql, ...values)));

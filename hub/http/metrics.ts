@@ -3,6 +3,7 @@
 import { type Metric, type MetricValue, pageOf } from '../../adapters/service/metrics.ts';
 import type { HubMeasurements } from '../core/measures.ts';
 import type { MissingNumbers } from '../core/ports.ts';
+import type { UnregisteredTotals } from '../core/unregistered.ts';
 
 interface HubSnapshot {
   readonly counted: HubMeasurements;
@@ -16,6 +17,7 @@ interface HubSnapshot {
         readonly cars: number;
         readonly missing: readonly MissingNumbers[];
         readonly deliveries: { readonly waiting: number; readonly receivers: number };
+        readonly unregistered: UnregisteredTotals;
       }
     | undefined;
 }
@@ -76,7 +78,33 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
     'counter',
     'forgotten_messages_total',
     'Messages of forgotten cars, which are not kept',
-    ({ counted }) => counted.forgotten,
+    ({ counted }) => counted.refusedCars.forgotten,
+  ),
+  metric(
+    'counter',
+    'removed_car_messages_total',
+    'Messages of removed cars, which are not kept',
+    ({ counted }) => counted.refusedCars.removed,
+  ),
+  metric(
+    'gauge',
+    'unregistered_cars',
+    'Cars that are not registered, of which messages are kept aside',
+    ({ kept }) => kept?.unregistered.cars,
+  ),
+  metric('gauge', 'unregistered_messages', 'Messages that are kept aside', ({ kept }) => kept?.unregistered.messages),
+  metric('gauge', 'unregistered_bytes', 'Their payload', ({ kept }) => kept?.unregistered.bytes),
+  metric(
+    'counter',
+    'unregistered_received_total',
+    'Messages of cars that are not registered',
+    ({ counted }) => counted.refusedCars.unregistered,
+  ),
+  metric(
+    'counter',
+    'unregistered_dropped_total',
+    'Messages of cars that are not registered, dropped because of the bounds or of retention',
+    ({ counted }) => counted.droppedUnregistered,
   ),
   metric('gauge', 'waiting_messages', 'Messages that wait for a commit', ({ waiting }) => waiting),
   metric('counter', 'commits_total', 'Commits of messages', ({ counted }) => counted.commits),

@@ -29,6 +29,8 @@ interface OverviewDesk {
   /** Returns the cars that the caller may see. */
   cars(call: Call): Promise<Iterable<FleetCar>>;
   events(call: Call): Promise<readonly FleetEvent[]>;
+  /** Number of cars that send and are not registered. */
+  unregistered(): Promise<number>;
   /** Tiles of the maps of the page. If omitted, the page loads no tiles. */
   readonly tiles?: CarDescription['tiles'] | undefined;
   /** Key for subscriptions of browsers. If omitted, the hub sends no push notifications. */
@@ -47,7 +49,11 @@ const ROWS = 50;
 export function overviewHandlers(desk: OverviewDesk): Handlers {
   const { pushKey } = desk;
   return {
-    'hub.vehicles.list': async (call) => found(tableOf(seenCars(await desk.cars(call), call), call)),
+    'hub.vehicles.list': async (call) => {
+      const table = tableOf(seenCars(await desk.cars(call), call), call);
+      const unregistered = seesOf(call.caller)('hub:status:read') ? await desk.unregistered() : 0;
+      return found({ ...table, ...(unregistered > 0 && { unregistered }) } satisfies FleetTable);
+    },
     'hub.positions.list': async (call) => found(positionsOf(seenCars(await desk.cars(call), call), call)),
     'hub.events.list': async (call) => {
       const { now, query } = call;

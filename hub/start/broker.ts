@@ -88,7 +88,7 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
   const stopping = new AbortController();
   const lock = await lockName(broker.group, parts);
   try {
-    const receiver = await FleetReceiver.start({ ...broker, ...parts, accept: dropping(parts.accept) });
+    const receiver = await FleetReceiver.start({ ...broker, ...parts });
     const kept = keepName(lock, broker.group, parts, stopping.signal);
     const { url } = broker.address;
     return {
@@ -105,20 +105,6 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
     await lock.release();
     throw error;
   }
-}
-
-/**
- * Wraps `accept` so that messages of removed cars are acknowledged. Otherwise the broker would send them again for
- * ever and hold up messages of other cars. The intake has logged them.
- */
-function dropping(accept: HubBrokerParts['accept']): HubBrokerParts['accept'] {
-  return async (topic, payload, retained) => {
-    try {
-      await accept(topic, payload, retained);
-    } catch (error) {
-      if (!(error instanceof VigieError) || error.code !== 'request.forbidden') throw error;
-    }
-  };
 }
 
 /** Locks the name of the hub. Two hubs with one name would end each other's connection to the broker. */

@@ -18,6 +18,7 @@ import type {
 import type { Registry } from '../core/registry.ts';
 import type { RetentionStore } from '../core/retention.ts';
 import type { RolloutStore } from '../core/rollout-store.ts';
+import { UNREGISTERED_BOUNDS, type UnregisteredBounds, type UnregisteredStore } from '../core/unregistered.ts';
 import { postgresDeliveries, SqlDeliveries, sqliteDeliveries } from '../database/deliveries.ts';
 import {
   LocalNews,
@@ -31,6 +32,8 @@ import {
   SqlRegistry,
   SqlRetention,
   SqlRollouts,
+  SqlUnregistered,
+  UNREGISTERED_LOCK,
 } from '../database/index.ts';
 
 /** Parts of a hub's database. */
@@ -45,12 +48,18 @@ export interface HubDatabase {
   readonly deliveries: DeliveryStore;
   readonly dueTimes: DueTimesStore;
   readonly retention: RetentionStore;
+  readonly unregistered: UnregisteredStore;
   readonly locks: HubLocks;
   readonly news: HubNews;
   close(): Promise<void>;
 }
 
-export async function onSqlite(file: string, limit: number, log: Log): Promise<HubDatabase> {
+export async function onSqlite(
+  file: string,
+  limit: number,
+  log: Log,
+  bounds: UnregisteredBounds = UNREGISTERED_BOUNDS,
+): Promise<HubDatabase> {
   const database = await SqliteDatabase.open(file);
   const news = new LocalNews((error) => log.error('hub.news.failed', { error: String(error) }));
   return {
@@ -64,6 +73,7 @@ export async function onSqlite(file: string, limit: number, log: Log): Promise<H
     deliveries: new SqlDeliveries(database, sqliteDeliveries),
     dueTimes: new SqlDueTimes(database),
     retention: new SqlRetention(database, ''),
+    unregistered: new SqlUnregistered(database, '', bounds),
     // The lock of the directory guarantees that no other hub uses the file.
     locks: {
       place: async () => undefined,
@@ -81,11 +91,16 @@ export async function hubClock(database: string | undefined, own: Clock): Promis
   return DatabaseClock.open(database, own);
 }
 
+interface PostgresParts {
+  /** Largest number of events that wait for one receiver. */
+  readonly limit: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly bounds?: UnregisteredBounds;
+}
+
 /** Opens PostgreSQL. Loads its client only here, so that a hub on SQLite does not load it. */
-export async function onPostgres(
-  url: string,
-  { limit, clock, log }: { readonly limit: number; readonly clock: Clock; readonly log: Log },
-): Promise<HubDatabase> {
+export async function onPostgres(url: string, { limit, clock, log, bounds }: PostgresParts): Promise<HubDatabase> {
   const { PostgresCommandStore, PostgresDatabase, PostgresLocks, PostgresMessageStore, PostgresNews } = await import(
     '../database/postgres/index.ts'
   );
@@ -103,6 +118,7 @@ export async function onPostgres(
     deliveries: new SqlDeliveries(database, postgresDeliveries),
     dueTimes: new SqlDueTimes(database),
     retention: new SqlRetention(database, 'FOR UPDATE'),
+    unregistered: new SqlUnregistered(database, UNREGISTERED_LOCK, bounds),
     locks: new PostgresLocks(url),
     news,
     close: async () => {

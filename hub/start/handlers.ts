@@ -31,7 +31,7 @@ import { servedVehicles } from './vehicles.ts';
 
 /** Parts that the handlers use. */
 export interface HandlersParts {
-  readonly database: Pick<HubDatabase, 'reader' | 'audit' | 'monitorStore' | 'rollouts'>;
+  readonly database: Pick<HubDatabase, 'reader' | 'audit' | 'monitorStore' | 'rollouts' | 'unregistered'>;
   readonly states: RegistryStates;
   readonly commands: HubCommands;
   readonly notifier: Notifier;
@@ -86,9 +86,9 @@ export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf>
 
 /** Returns the handlers of lists over all cars. A caller receives only the cars that it may see. */
 function fleetLists(
-  { states, overview, events, tiles, pushKey }: HandlersParts,
+  { database: { unregistered }, states, overview, events, tiles, pushKey }: HandlersParts,
   visible: ReturnType<typeof visibleCars>,
-): Pick<Parameters<typeof overviewHandlers>[0], 'tiles' | 'pushKey' | 'cars' | 'events'> {
+): Pick<Parameters<typeof overviewHandlers>[0], 'tiles' | 'pushKey' | 'cars' | 'events' | 'unregistered'> {
   const among = async <T extends { readonly vin: string }>(call: Call, all: Iterable<T>): Promise<readonly T[]> => {
     const vins = await visible(call);
     return vins === undefined ? [...all] : [...all].filter(({ vin }) => vins.has(vin));
@@ -96,6 +96,7 @@ function fleetLists(
   return {
     tiles,
     pushKey,
+    unregistered: async () => (await unregistered.totals()).cars,
     cars: async (call) => among(call, await overview.cars()),
     events: async (call) => {
       const { version } = await states.current();

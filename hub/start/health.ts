@@ -7,6 +7,7 @@ import type { DeliveryStore } from '../core/deliveries.ts';
 import type { Intake } from '../core/intake.ts';
 import type { HubMeasures } from '../core/measures.ts';
 import type { NumbersStore, OverviewReader } from '../core/ports.ts';
+import type { UnregisteredStore } from '../core/unregistered.ts';
 import { hubMetricsPage } from '../http/metrics.ts';
 
 /** Name of the socket in the directory of a hub. */
@@ -24,6 +25,7 @@ interface HubHealthParts {
     readonly overviewReader: Pick<OverviewReader, 'countVehicles'>;
     readonly reader: Pick<NumbersStore, 'missingNumbers'>;
     readonly deliveries: Pick<DeliveryStore, 'totals'>;
+    readonly unregistered: Pick<UnregisteredStore, 'totals'>;
   };
   readonly clock: Clock;
   readonly log: Log;
@@ -40,14 +42,19 @@ interface HubHealth {
 /** Starts the servers. Rejects with `input.unreadable` if the port is in use. */
 export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
   const { data, port, host = '127.0.0.1', measures, intake, clock, log } = parts;
-  const { overviewReader, reader, deliveries: deliveryStore } = parts.database;
+  const { overviewReader, reader, deliveries: deliveryStore, unregistered } = parts.database;
   const begun = clock.monotonic();
   const metrics = hubMetricsPage(async () => ({
     counted: measures.snapshot(),
     uptime: clock.monotonic() - begun,
     waiting: intake.waiting,
-    kept: await Promise.all([overviewReader.countVehicles(), reader.missingNumbers(), deliveryStore.totals()]).then(
-      ([cars, missing, deliveries]) => ({ cars, missing, deliveries }),
+    kept: await Promise.all([
+      overviewReader.countVehicles(),
+      reader.missingNumbers(),
+      deliveryStore.totals(),
+      unregistered.totals(),
+    ]).then(
+      ([cars, missing, deliveries, aside]) => ({ cars, missing, deliveries, unregistered: aside }),
       (error: Error) => {
         log.warn('hub.database.silent', { error: error.message });
         return undefined;

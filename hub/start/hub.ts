@@ -16,7 +16,7 @@ import { startMonitorSync } from './monitors.ts';
 import { hubNotifier } from './notifier.ts';
 import { openCommandKey, openDatabase, openDirectory, openRegistry, openTls } from './opening.ts';
 import type { HubOptions, HubParts, HubStart } from './options.ts';
-import { startBroker, startDeliveries, startIntake } from './receiving.ts';
+import { startBroker, startDeliveries, startIntake, startUnregistered } from './receiving.ts';
 import { startRounds } from './rounds.ts';
 import { hubViews, startCarEnrolment, startHealth, startInterface } from './serving.ts';
 
@@ -79,6 +79,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const parts: HubParts = { database, states, own, measures: new HubMeasures(clock), ...sending };
   const deliveries = await startDeliveries(start, parts);
   const intake = startIntake(start, parts, deliveries);
+  const unregistered = startUnregistered(start, parts, intake);
   const running = await startBroker(start, parts, key.id, intake);
 
   const views = hubViews(start, database, running.broker);
@@ -86,6 +87,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     // A car that joins or leaves a fleet has different monitors.
     monitors.wake();
     erasures.wake();
+    unregistered.wake();
     views.live.endTokens((token) => state.isIssued(token));
   });
   teardowns.unshift(onRegistry);

@@ -2,6 +2,7 @@
 import { defined } from '../../protocol/defined.ts';
 import type { VigieError } from '../../protocol/errors.ts';
 import { Intake } from '../core/intake.ts';
+import { UnregisteredCars } from '../core/unregistered.ts';
 import { connectExternal, type HubBroker, type HubBrokerParts, startEmbedded } from './broker.ts';
 import { clientRights, refusalLog, watchRegistry } from './clients.ts';
 import { HubDeliveries } from './deliveries.ts';
@@ -33,7 +34,7 @@ export async function startDeliveries(
 
 /** Starts the intake, which stores the messages of cars. */
 export function startIntake(
-  { clock, log, after, teardowns }: HubStart,
+  { options, clock, log, after, teardowns }: HubStart,
   { database, measures, erasures }: HubParts,
   deliveries: HubDeliveries,
 ): Intake {
@@ -44,11 +45,25 @@ export function startIntake(
     measures,
     waiting: () => deliveries.wake(),
     forgotten: (vins) => erasures.forgottenSent(vins),
+    // At the embedded broker a refused car keeps its messages.
+    ...(options.broker && { unregistered: database.unregistered }),
     soon: (work) => setImmediate(work),
     after,
   });
   teardowns.unshift(() => intake.settled());
   return intake;
+}
+
+/** Starts the search for registered cars whose messages were kept aside. Wake it when the registry has changed. */
+export function startUnregistered(
+  { log, after, teardowns }: HubStart,
+  { database }: HubParts,
+  intake: Intake,
+): UnregisteredCars {
+  const takeIn = (vins: readonly string[]): void => intake.takeIn(vins);
+  const unregistered = new UnregisteredCars({ store: database.unregistered, takeIn, after, log });
+  teardowns.unshift(() => unregistered.stop());
+  return unregistered;
 }
 
 /** Broker of a started hub. */

@@ -5,6 +5,7 @@ import { DueTimes } from '../core/due-times.ts';
 import { ResendRequests } from '../core/resend.ts';
 import { Retention } from '../core/retention.ts';
 import { Rollouts } from '../core/rollouts.ts';
+import { expireUnregistered } from '../core/unregistered.ts';
 import { MONITOR_WAIT } from './monitors.ts';
 import type { HubParts, HubStart } from './options.ts';
 
@@ -33,11 +34,18 @@ export function startRounds(
   const resends = new ResendRequests({ ...asking, store: database.reader, wait: waitOf(RESEND) });
   const removed: ConstructorParameters<typeof Retention>[0]['removed'] = (kind, messages) =>
     measures.removed(kind, messages);
+  const days = options.retention ?? {};
   const rounds = [
     resends,
     new Rollouts({ ...asking, store: database.rollouts, wait: waitOf(ROLLOUT) }),
     new DueTimes({ ...shared, store: database.dueTimes, longest: MAX_WAITS_MS }),
-    new Retention({ ...shared, store: database.retention, days: options.retention ?? {}, removed }),
+    new Retention({
+      ...shared,
+      store: database.retention,
+      days,
+      removed,
+      expire: async (now) => measures.droppedUnregistered(await expireUnregistered(database.unregistered, days, now)),
+    }),
   ];
   for (const round of rounds) {
     round.begin();

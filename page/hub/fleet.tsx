@@ -83,6 +83,7 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
             </button>
           ))}
         </fieldset>
+        {table.unregistered !== undefined && <Unregistered cars={table.unregistered} />}
         <Search search={query.search} ask={(search) => change({ search })} />
       </div>
       <div class="fleet-grid">
@@ -94,6 +95,15 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
         <div>{aside}</div>
       </div>
     </>
+  );
+}
+
+/** Cars that send and are not registered. */
+function Unregistered({ cars }: { readonly cars: number }): JSX.Element {
+  return (
+    <p class="unregistered" data-testid="unregistered">
+      {cars === 1 ? '1 car is' : `${numberOf(cars, 1)} cars are`} not registered: <code>vigie hub add</code>
+    </p>
   );
 }
 

@@ -2,18 +2,20 @@
 
 import type { HubPosition, HubRange, NewCommand } from '../../hub/core/ports.ts';
 import type { Owner } from '../../hub/core/registry.ts';
+import type { UnregisteredBounds } from '../../hub/core/unregistered.ts';
 import type { HubDatabase } from '../../hub/start/database.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
-import { NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
+import { NOON, ONE, OTHER, payloadOf, received, trip } from '../hub/messages.ts';
 import { rightBodies } from '../rig/interface-bodies.ts';
 import { plainSql } from '../rig/sql-sources.ts';
 
 const NORTH: Owner = { kind: 'fleet', id: 'north' };
 const LOCAL: Owner = { kind: 'fleet', id: 'local' };
 const KEY = 'aa';
+const STRANGER = 'VF3VGESTRANGER001';
 
 /** A fault code that the control unit still reports. */
 const fault = {
@@ -56,7 +58,8 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await followMonitors(hub, NORTH, 50);
   await hub.monitorStore.carMonitors(ONE);
   await rollOut(hub, 'north', 'r2');
-  await hub.store.save([received('trip', trip('ff'), { vin: 'VF3VGESTRANGER001' })], []);
+  await hub.store.save([received('trip', trip('ff'), { vin: STRANGER })], []);
+  await keepUnregistered(hub);
   await hub.dueTimes.pullIn(0, { resends: -NOON, monitors: -NOON, rollouts: -NOON, deliveries: -NOON });
   await removeOld(hub);
   // The data directory of the car was wiped: a new life of the car begins.
@@ -70,6 +73,31 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await hub.registry.cleared(ONE);
   await hub.monitorStore.removeMonitor(NORTH, 'ab');
   await hub.registry.end(NOON);
+}
+
+/** For the database that a caller of {@link useEveryQuery} opens: so small that messages are dropped. */
+export const FEW: UnregisteredBounds = { carMessages: 5, carBytes: 2_000, messages: 8, bytes: 4_000, cars: 6 };
+
+/** Messages of cars that are not registered, more than are kept. */
+async function keepUnregistered({ unregistered, store, registry }: HubDatabase): Promise<void> {
+  const payload = payloadOf('trip', trip('ff'));
+  const sent = {
+    topic: `vigie/1/${STRANGER}/up/trip`,
+    kind: 'trip' as const,
+    retained: false,
+    received: NOON,
+    payload,
+  };
+  const vins = Array.from({ length: 12 }, (_, number) => `VF3VGESTRANG0000${number % 8}`);
+  await unregistered.keep([...vins, ...vins].map((vin) => ({ ...sent, vin })));
+  await unregistered.keep(Array.from({ length: 7 }, () => ({ ...sent, vin: STRANGER })));
+  await unregistered.totals();
+  await unregistered.newest(1);
+  await unregistered.admitted(1);
+  await registry.add(STRANGER, [NORTH], NOON);
+  await store.save([received('trip', trip('fe'), { vin: STRANGER, seq: 1 })], []);
+  await store.takeIn(STRANGER, { limit: 9, now: NOON });
+  await unregistered.removeBefore('trip', NOON + 1);
 }
 
 function order(id: string): NewCommand {
@@ -260,7 +288,7 @@ async function register({ registry }: HubDatabase): Promise<void> {
 
 /** Tables that do not grow with the cars and their messages, and row sets that a statement creates itself. */
 const SHORT =
-  /^(owners|tokens|rollouts|registry_version|refused|hub_format|sqlite_schema|page|chosen|given|absent|fleet_cars|(\d+ )?CONSTANT|\d+-ROW)\b/;
+  /^(owners|tokens|unregistered_cars|rollouts|registry_version|refused|hub_format|sqlite_schema|page|chosen|given|absent|fleet_cars|(\d+ )?CONSTANT|\d+-ROW)\b/;
 
 /** Statements that may read a whole table or index, by their first words, with the reason. */
 export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [

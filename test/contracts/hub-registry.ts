@@ -91,7 +91,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect((await hub.reader.vehicles()).map(({ vin }) => vin)).toEqual([ONE]);
       await hub.registry.remove(ONE, NOON + 5);
       expect(await hub.registry.car(ONE)).toMatchObject({ removed: NOON + 5 });
-      expect([...(await send(ONE, 1)).strangers]).toEqual([ONE]);
+      expect([...(await send(ONE, 1)).removed]).toEqual([ONE]);
       expect(await hub.reader.numbers(ONE)).toMatchObject([{ arrived: [[0, 0]] }]);
       // A car that was removed by mistake and added again has its data.
       await hub.registry.add(ONE, [FLEET], NOON + 9);

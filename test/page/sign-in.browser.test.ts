@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onSqlite } from '../../hub/start/database.ts';
+import { upTopic } from '../../protocol/topics.ts';
 import { payloadOf } from '../hub/messages.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { Observer } from '../rig/car.ts';
+import { MemoryLog } from '../rig/log.ts';
 import { describePeer } from '../rig/peers.ts';
 import { launchChromium } from './browser.ts';
 
@@ -52,5 +55,21 @@ describePeer('chromium', 'the page of a hub with a registry', () => {
     // The page keeps the token only until it is closed.
     await page.reload();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  test('the page shows how many cars are not registered to a token that may read the state of the hub', async () => {
+    // As a hub at the operator's own broker keeps messages of unregistered cars.
+    const database = await onSqlite(join(data, 'hub.sqlite'), 100, new MemoryLog());
+    const vins = Array.from({ length: 200 }, (_, number) => `VF3VGEVNRG0000${String(number).padStart(3, '0')}`);
+    const sent = { kind: 'trip' as const, payload: Uint8Array.of(1), retained: false, received: Date.now() };
+    await database.unregistered.keep(vins.map((vin) => ({ ...sent, vin, topic: upTopic(vin, 'trip') })));
+    await database.close();
+    const scopes = 'data:telemetry,hub:status:read';
+    const { stdout } = await vigie('hub', 'token', '--fleet', 'north', '--scopes', scopes, '--data', data);
+    const page = await context.newPage();
+    await page.goto(/http:\/\/127\.0\.0\.1:\d+/.exec(hub.output)?.[0] ?? '');
+    await page.getByRole('textbox', { name: 'Token' }).fill(stdout.trim());
+    await page.getByRole('button', { name: 'Show the cars' }).click();
+    await page.getByText('200 cars are not registered').waitFor();
   });
 });

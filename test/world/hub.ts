@@ -96,6 +96,7 @@ export class WorldHub {
       },
       store: {
         refuses: (error) => this.#store.refuses(error),
+        takeIn: (vin, options) => this.#store.takeIn(vin, options),
         save: async (messages, refused) => {
           if (!run.alive) return new Promise<never>(() => undefined);
           await time.wait(chance.between(1, 20));

@@ -6,6 +6,7 @@ import type { HubLog } from '../../core/ports.ts';
 import { FORMAT, otherFormat } from '../format.ts';
 import type { Select, SqlRow } from '../queries.ts';
 import type { RegistryDatabase, SqlStatement } from '../registry.ts';
+import type { SqlSteps } from '../steps.ts';
 import { schema } from './schema.ts';
 
 /** Executes one statement with `$1`, `$2`, … for its values. A list is a value of an array type. */
@@ -94,6 +95,11 @@ export class PostgresDatabase implements RegistryDatabase {
       throw this.#failure(cause);
     }
   };
+
+  /** Executes the steps in one commit. Rejects with `store.failed`. */
+  steps<T>(steps: () => SqlSteps<T>): Promise<T> {
+    return this.transaction((execute) => perform(execute, steps()));
+  }
 
   /** Executes all statements in one commit. Returns the rows of each. Rejects with `store.failed`. */
   write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
@@ -204,6 +210,16 @@ async function prepare(execute: Execute, where: string): Promise<void> {
   }
   const [{ format: found } = {}] = await execute('SELECT format FROM hub_format');
   if (found !== FORMAT) throw otherFormat(found as number, 'choose another database', where);
+}
+
+/** Executes statements in sequence. */
+export async function perform<T>(execute: Execute, steps: SqlSteps<T>): Promise<T> {
+  let step = steps.next();
+  while (step.done !== true) {
+    const [sql, ...values] = step.value;
+    step = steps.next(await execute(numbered(sql), values));
+  }
+  return step.value;
 }
 
 /** Replaces each `?` by `$1`, `$2`, …. */

@@ -10,6 +10,7 @@ import { type CommitChanges, changesOf, numberChangesOf, type PlacedMessage } fr
 import { isCounted } from '../../core/lives.ts';
 import {
   type CarMessage,
+  heardAt,
   heardBefore,
   isSeries,
   type RefusedMessage,
@@ -17,7 +18,7 @@ import {
   vinIn,
 } from '../../core/message.ts';
 import { ClassNumbers } from '../../core/numbers.ts';
-import type { IdOf, MessageStore, Saved } from '../../core/ports.ts';
+import type { IdOf, MessageStore, Saved, TakeInOptions } from '../../core/ports.ts';
 import { asConflict } from '../conflicts.ts';
 import { keepCorrections } from '../corrections.ts';
 import { keepDeliveries, MOST_WAITING } from '../event-deliveries.ts';
@@ -28,8 +29,17 @@ import { IN_USE } from '../registry.ts';
 import { keepMonitors } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
 import { clockNumber, kindNumber } from '../rows.ts';
-import type { SqlSteps } from '../steps.ts';
-import { columns, type Execute, numbered, type PostgresDatabase } from './database.ts';
+import {
+  ANY_UNREGISTERED,
+  type CarsOfCommit,
+  deleteTaken,
+  mayStore,
+  oldestOf,
+  takenMessages,
+  UNREGISTERED_LOCK,
+  vinsOf,
+} from '../unregistered.ts';
+import { columns, type Execute, numbered, type PostgresDatabase, perform } from './database.ts';
 import { keepLives } from './lives.ts';
 import { notify } from './news.ts';
 import { behindOf, keepRecords, lateness } from './records.ts';
@@ -53,43 +63,68 @@ export class PostgresMessageStore implements MessageStore {
   }
 
   async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
-    let statuses: ReadonlyMap<number, KnownStatus> = new Map();
-    const saved = await this.#database.transaction(async (execute) => {
-      const { strangers, forgotten } = await refusedIn(execute, messages, refused);
-      const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
-      const known = refused.filter(({ topic }) => !isRefused(vinIn(textOf(topic))));
-      if (known.length > 0) await keepRefused(execute, known);
-      const own = messages.filter(({ vin }) => !isRefused(vin));
-      if (own.length === 0) return { strangers, forgotten, fresh: [] };
-      const vehicles = await keepVehicles(execute, own, this.#idOf);
-      const { placed, begun: lives } = await keepLives(execute, own, vehicles);
-      const inserted = await keepMessages(execute, placed, vehicles);
-      const counted = await withoutRemoved(execute, inserted);
-      const repeated = repeatedIn(placed, inserted, vehicles);
-      const conflicting = await conflictingIn(execute, repeated);
-      const kept = [...counted, ...(await keepMessages(execute, conflicting.map(asConflict), vehicles))];
-      const changes = changesOf(kept);
-      await keepHeard(execute, placed, changes.heard, vehicles);
-      const again = repeated.filter((one) => !isCounted(one.message.boot) && !conflicting.includes(one));
-      await keepNumbers(execute, counted, again);
-      if (kept.length === 0) return { strangers, forgotten, fresh: [], lives };
-      statuses = await this.#statuses.keep(execute, changes.statuses);
-      await perform(execute, keepCorrections(changes.corrections));
-      await keepRecords(execute, changes.records);
-      await keepReports(execute, changes.reports);
-      for (const one of kept) {
-        for (const [sql, ...values] of configurationStatements(one.vehicle, one)) await execute(numbered(sql), values);
+    const { statuses, ...saved } = await this.#database.transaction(async (execute) =>
+      this.#write(execute, messages, refused, await carsIn(execute, messages, refused)),
+    );
+    this.#statuses.committed(statuses);
+    return saved;
+  }
+
+  async takeIn(vin: string, { limit, now, reason }: TakeInOptions) {
+    const { statuses, ...saved } = await this.#database.transaction(async (execute) => {
+      const rows = await perform(execute, oldestOf(vin, limit, UNREGISTERED_LOCK));
+      const { messages, refused } = takenMessages(rows, now, reason);
+      const cars = { ...(await carsIn(execute, messages, refused)), held: new Set<string>() };
+      if (rows.length === 0 || !mayStore(cars)(vin)) {
+        return { ...cars, fresh: [], statuses: new Map(), taken: 0, refused: 0 };
       }
-      await perform(execute, keepMonitors(changes.monitors));
-      const deliveries = await perform(execute, keepDeliveries(changes.events, this.#limit));
-      await notify(execute, newsOf(kept));
-      const stored = new Set(kept.map(({ payload }) => payload));
-      const twice = new Set(conflicting.map(({ payload }) => payload).filter((payload) => stored.has(payload)));
-      const conflicts = own.filter(({ payload }) => twice.has(payload));
-      return { strangers, forgotten, fresh: kept, conflicts, lives, deliveries };
+      await perform(execute, deleteTaken(vin, rows));
+      const written = await this.#write(execute, messages, refused, cars);
+      return { ...written, taken: rows.length, refused: refused.length };
     });
     this.#statuses.committed(statuses);
     return saved;
+  }
+
+  /** Writes messages of cars that may send, within a transaction. */
+  async #write(
+    execute: Execute,
+    messages: readonly CarMessage[],
+    refused: readonly RefusedMessage[],
+    cars: CarsOfCommit,
+  ): Promise<Saved & { readonly statuses: ReadonlyMap<number, KnownStatus> }> {
+    const isStored = mayStore(cars);
+    const statuses: ReadonlyMap<number, KnownStatus> = new Map();
+    const known = refused.filter(({ topic }) => isStored(vinIn(textOf(topic))));
+    if (known.length > 0) await keepRefused(execute, known);
+    const own = messages.filter(({ vin }) => isStored(vin));
+    if (own.length === 0) return { ...cars, fresh: [], statuses };
+    const vehicles = await keepVehicles(execute, own, this.#idOf);
+    const { placed, begun: lives } = await keepLives(execute, own, vehicles);
+    const inserted = await keepMessages(execute, placed, vehicles);
+    const counted = await withoutRemoved(execute, inserted);
+    const repeated = repeatedIn(placed, inserted, vehicles);
+    const conflicting = await conflictingIn(execute, repeated);
+    const kept = [...counted, ...(await keepMessages(execute, conflicting.map(asConflict), vehicles))];
+    const changes = changesOf(kept);
+    await keepHeard(execute, placed, changes.heard, vehicles);
+    const again = repeated.filter((one) => !isCounted(one.message.boot) && !conflicting.includes(one));
+    await keepNumbers(execute, counted, again);
+    if (kept.length === 0) return { ...cars, fresh: [], lives, statuses };
+    const changed = await this.#statuses.keep(execute, changes.statuses);
+    await perform(execute, keepCorrections(changes.corrections));
+    await keepRecords(execute, changes.records);
+    await keepReports(execute, changes.reports);
+    for (const one of kept) {
+      for (const [sql, ...values] of configurationStatements(one.vehicle, one)) await execute(numbered(sql), values);
+    }
+    await perform(execute, keepMonitors(changes.monitors));
+    const deliveries = await perform(execute, keepDeliveries(changes.events, this.#limit));
+    await notify(execute, newsOf(kept));
+    const stored = new Set(kept.map(({ payload }) => payload));
+    const twice = new Set(conflicting.map(({ payload }) => payload).filter((payload) => stored.has(payload)));
+    const conflicts = own.filter(({ payload }) => twice.has(payload));
+    return { ...cars, fresh: kept, conflicts, lives, deliveries, statuses: changed };
   }
 
   refuses(error: unknown): boolean {
@@ -98,16 +133,17 @@ export class PostgresMessageStore implements MessageStore {
   }
 }
 
-/** Returns the cars that may not send. Locks the others until the commit, so that no process erases them. */
-async function refusedIn(
+/** Returns the cars of which nothing may be stored now. Locks the registered ones until the commit, so that no process erases them. */
+async function carsIn(
   execute: Execute,
   messages: readonly CarMessage[],
   refused: readonly RefusedMessage[],
-): Promise<Pick<Saved, 'strangers' | 'forgotten'>> {
-  const [{ in_use: inUse, any_forgotten: anyForgotten } = {}] = await execute(
-    `SELECT EXISTS (${IN_USE}) AS in_use, EXISTS (${ANY_FORGOTTEN}) AS any_forgotten`,
+): Promise<CarsOfCommit> {
+  const [{ in_use: inUse, any_forgotten: anyForgotten, any_held: anyHeld } = {}] = await execute(
+    `SELECT EXISTS (${IN_USE}) AS in_use, EXISTS (${ANY_FORGOTTEN}) AS any_forgotten,
+     EXISTS (${ANY_UNREGISTERED}) AS any_held`,
   );
-  const vins = new Set([...messages.map(({ vin }) => vin), ...refused.map(({ topic }) => vinIn(textOf(topic)))]);
+  const vins = vinsOf(messages, refused);
   const forgotten = new Set<string>();
   if (anyForgotten as unknown as boolean) {
     const digests = new Map([...vins].map((vin) => [forgottenDigest(vin), vin]));
@@ -116,14 +152,25 @@ async function refusedIn(
       forgotten.add(digests.get(digest as string) as string);
     }
   }
-  if (!(inUse as unknown as boolean)) return { strangers: new Set(), forgotten };
-  const active = await execute(
-    'SELECT vin FROM cars WHERE vin = ANY ($1::text[]) AND removed IS NULL ORDER BY vin FOR KEY SHARE',
-    [[...vins]],
-  );
-  for (const { vin } of active) vins.delete(vin as string);
-  for (const vin of forgotten) vins.delete(vin);
-  return { strangers: vins, forgotten };
+  const strangers = new Set<string>();
+  const removed = new Set<string>();
+  if (inUse as unknown as boolean) {
+    const known = await execute(
+      'SELECT vin, removed FROM cars WHERE vin = ANY ($1::text[]) ORDER BY vin FOR KEY SHARE',
+      [[...vins]],
+    );
+    const registered = new Map(known.map((row) => [row['vin'], row['removed']]));
+    for (const vin of vins) {
+      if (forgotten.has(vin)) continue;
+      if (!registered.has(vin)) strangers.add(vin);
+      else if (registered.get(vin) !== null) removed.add(vin);
+    }
+  }
+  if (!(anyHeld as unknown as boolean)) return { strangers, removed, forgotten, held: new Set() };
+  const sql = 'SELECT vin FROM unregistered_cars WHERE vin = ANY ($1::text[])';
+  const waiting = (await execute(sql, [[...vins]])).map(({ vin }) => vin as string);
+  const may = mayStore({ strangers, removed, forgotten, held: new Set() });
+  return { strangers, removed, forgotten, held: new Set(waiting.filter(may)) };
 }
 
 interface KnownRow {
@@ -140,7 +187,7 @@ async function keepVehicles(
 ): Promise<ReadonlyMap<string, KnownRow>> {
   const seen = new Map<string, { readonly first: number; readonly last: number; readonly before: number }>();
   for (const one of messages) {
-    const { first = one.received, before = heardBefore(one) } = seen.get(one.vin) ?? {};
+    const { first = heardAt(one), before = heardBefore(one) } = seen.get(one.vin) ?? {};
     seen.set(one.vin, { first, before, last: one.received });
   }
   const rows = await execute(
@@ -321,16 +368,6 @@ async function keepReports(execute: Execute, messages: CommitChanges['reports'])
      WHERE commands.id = given.id AND commands.vehicle = given.vehicle`,
     columns(final),
   );
-}
-
-/** Executes statements in sequence. */
-async function perform<T>(execute: Execute, steps: SqlSteps<T>): Promise<T> {
-  let step = steps.next();
-  while (step.done !== true) {
-    const [sql, ...values] = step.value;
-    step = steps.next(await execute(numbered(sql), values));
-  }
-  return step.value;
 }
 
 async function keepRefused(execute: Execute, refused: readonly RefusedMessage[]): Promise<void> {

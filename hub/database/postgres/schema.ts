@@ -46,4 +46,8 @@ export const schema = `${tables(POSTGRES)}
   ALTER TABLE deliveries ALTER contents SET STATISTICS 0;
   ALTER TABLE forgotten_cars ALTER vin SET STATISTICS 0, ALTER topics SET STATISTICS 0;
   ALTER TABLE callback_commands ALTER remote SET STATISTICS 0, ALTER contents SET STATISTICS 0;
+  ALTER TABLE unregistered_messages ADD PRIMARY KEY (id);
+  ALTER TABLE unregistered_messages ALTER payload SET STORAGE EXTERNAL;
+  ALTER TABLE unregistered_messages ALTER vin SET STATISTICS 0, ALTER topic SET STATISTICS 0, ALTER payload SET STATISTICS 0;
+  ALTER TABLE unregistered_cars ALTER vin SET STATISTICS 0;
   `;

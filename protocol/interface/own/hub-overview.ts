@@ -52,6 +52,8 @@ export interface FleetTable {
   readonly total: number;
   readonly missing: number;
   readonly ages: Readonly<Record<Age, number>>;
+  /** Number of cars that send and are not registered. Only with the scope `hub:status:read`, and if there are any. */
+  readonly unregistered?: number;
   /** Number of cars that match the search; `vehicles` contains some of them. */
   readonly matching: number;
   readonly vehicles: readonly FleetCar[];

@@ -34,11 +34,21 @@ class SlowDisk implements MessageStore {
         messages,
         refused,
         done: (strangers = new Set(), forgotten = new Set(), conflicts = []) =>
-          resolve({ strangers, forgotten, conflicts, fresh: forgotten.size > 0 ? [] : messages }),
+          resolve({
+            strangers,
+            forgotten,
+            conflicts,
+            removed: new Set(),
+            fresh: messages.filter(({ vin }) => !strangers.has(vin) && !forgotten.has(vin)),
+          }),
         fail: reject,
       });
       this.#asked();
     });
+  }
+
+  takeIn(): Promise<never> {
+    throw new Error('nothing was kept aside');
   }
 
   refuses(error: unknown): boolean {
@@ -207,7 +217,7 @@ test.each([
 });
 
 test('a message of an unregistered car is refused with a log entry, and the others of its commit are stored', async () => {
-  const { disk, intake, log } = begin();
+  const { disk, intake, log, measures } = begin();
   const body = payloadOf('gap', { class: 5, count: 1 }, { seq: 0 });
   const [own, other, garbage] = [
     intake.accept(upTopic(ONE, 'gap'), body),
@@ -218,6 +228,7 @@ test('a message of an unregistered car is refused with a log entry, and the othe
   await own;
   for (const refused of [other, garbage]) await expect(refused).rejects.toMatchObject({ code: 'request.forbidden' });
   expect(log.lines.filter(({ event }) => event === 'hub.car.refused')).toMatchObject([{ fields: { vin: OTHER } }]);
+  expect(measures.snapshot()).toMatchObject({ refusedCars: { unregistered: 2 }, repeated: 0, refused: 0 });
 });
 
 test('a message that the database rejects is quarantined and acknowledged, and the others of its commit are stored', async () => {
@@ -248,7 +259,7 @@ test('messages of a forgotten car are acknowledged, counted and reported so that
   (await disk.commit(0)).done(new Set(), new Set([ONE]));
   await Promise.all(sent);
   expect(reported).toEqual([[ONE]]);
-  expect(measures.snapshot()).toMatchObject({ forgotten: 2, repeated: 0, heard: 0 });
+  expect(measures.snapshot()).toMatchObject({ refusedCars: { forgotten: 2 }, repeated: 0, heard: 0 });
   expect(log.lines).toMatchObject([{ event: 'hub.car.refused', fields: { vin: ONE } }]);
 });
 

@@ -44,6 +44,7 @@ async function ask<T>(id: string, query: Record<string, unknown> = {}): Promise<
     reader: new SqlReader(database.select),
     cars: () => overview.cars(),
     events: () => events.of(),
+    unregistered: async () => 0,
     look: () => undefined,
     pushKey: 'BKey',
   });

@@ -10,7 +10,7 @@ import { SqlReader } from '../../../hub/database/index.ts';
 import { PostgresDatabase, PostgresMessageStore } from '../../../hub/database/postgres/index.ts';
 import { hubClock, onPostgres } from '../../../hub/start/database.ts';
 import { fleetVin } from '../../../scripts/fleet/car.ts';
-import { useEveryQuery, withoutReason } from '../../contracts/hub-queries.ts';
+import { FEW, useEveryQuery, withoutReason } from '../../contracts/hub-queries.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { describePeer } from '../../rig/peers.ts';
 import { PostgresRig } from '../../rig/postgres.ts';
@@ -36,7 +36,7 @@ describePeer('initdb', 'PostgreSQL', () => {
   test('no PostgreSQL statement scans a growing table, and the test covers every statement in the sources', async () => {
     const url = await server.create();
     const clock = new SystemClock();
-    const open = () => onPostgres(url, { limit: 2, clock, log: new MemoryLog() });
+    const open = () => onPostgres(url, { limit: 2, clock, log: new MemoryLog(), bounds: FEW });
     const asked = new Map<string, readonly unknown[]>();
     const { query } = pg.Client.prototype;
     vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...words: unknown[]) {

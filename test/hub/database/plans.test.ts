@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
 import { onSqlite } from '../../../hub/start/database.ts';
-import { useEveryQuery, wholeReads, withoutReason } from '../../contracts/hub-queries.ts';
+import { FEW, useEveryQuery, wholeReads, withoutReason } from '../../contracts/hub-queries.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { plainSql, sqlIn } from '../../rig/sql-sources.ts';
 
@@ -31,7 +31,7 @@ test('no SQLite statement scans a growing table, and the test covers every state
     return prepare.call(this, sql);
   });
   // At most two events wait for a receiver: older ones are dropped.
-  const hub = await onSqlite(file, 2, new MemoryLog());
+  const hub = await onSqlite(file, 2, new MemoryLog(), FEW);
   await useEveryQuery(hub);
   await hub.close();
   vi.restoreAllMocks();

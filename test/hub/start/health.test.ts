@@ -16,6 +16,8 @@ import { Observer } from '../../rig/car.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { NOON, ONE, OTHER, payloadOf, trip } from '../messages.ts';
 
+const unregistered = { totals: async () => ({ cars: 0, messages: 0, bytes: 0 }) };
+
 const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-health-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const clock = new SystemClock();
@@ -104,6 +106,7 @@ test('while the database is away, health and vigie_hub_up report it, and the cou
       overviewReader: { countVehicles: silent },
       reader: { missingNumbers: silent },
       deliveries: { totals: silent },
+      unregistered,
     },
   });
   onTestFinished(() => served.close());
@@ -121,6 +124,7 @@ test('health is bad after a failed commit until one succeeds', async () => {
     overviewReader: { countVehicles: async () => 3 },
     reader: { missingNumbers: async () => [] },
     deliveries: { totals: async () => ({ waiting: 0, receivers: 0 }) },
+    unregistered,
   };
   const served = await serveHealth({ data, measures, intake: { waiting: 0 }, database, clock, log: new MemoryLog() });
   onTestFinished(() => served.close());

@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import 'reflect-metadata';
+import { X509Crl } from '@peculiar/x509';
 import { afterAll, expect, test } from 'vitest';
 import {
   CertificateAuthority,
@@ -12,9 +14,11 @@ import {
   readEnrolmentToken,
 } from '../../../adapters/certificates/index.ts';
 import { SystemClock } from '../../../adapters/clock/system.ts';
+import { issueAccess, tokenKeyFile } from '../../../hub/start/access.ts';
 import { issueToken } from '../../../hub/start/enrolment.ts';
 import { startHub } from '../../../hub/start/hub.ts';
 import { openRegistry } from '../../../hub/start/registry.ts';
+import type { FleetTable } from '../../../protocol/interface/own/hub-overview.ts';
 import { upTopic } from '../../../protocol/topics.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { MosquittoRig } from '../../rig/mosquitto.ts';
@@ -66,9 +70,9 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
       };
       await broker.start();
       for (const vin of [ONE, OTHER]) await (await connect(vin)).end();
-      const before = readFileSync(join(data, 'revoked.pem'), 'utf8');
       await registry.remove(ONE, Date.now());
-      while (readFileSync(join(data, 'revoked.pem'), 'utf8') === before) await setTimeout(10);
+      const revoked = (): number => new X509Crl(readFileSync(join(data, 'revoked.pem'), 'utf8')).entries.length;
+      while (revoked() === 0) await setTimeout(10);
       await broker.stop();
       await broker.start();
       await expect(connect(ONE)).rejects.toThrow();
@@ -80,7 +84,7 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
     }
   });
 
-  test('messages of an unregistered car are dropped with a log entry and do not block other cars', async () => {
+  test('messages of an unregistered car wait for its registration and do not block other cars', async () => {
     const data = join(folder, 'dropped');
     const broker = new MosquittoRig();
     await broker.start();
@@ -92,6 +96,7 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
       data,
       port: 0,
       http: 0,
+      metrics: 0,
       clock,
       log,
       broker: { address, group: 'hubs', receiveMaximum: 3 },
@@ -108,8 +113,26 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
       while (JSON.stringify(await arrived()) !== '[[0,19]]') await setTimeout(10);
       expect(await hub.store.numbers(ONE)).toBeUndefined();
       expect(log.lines).toContainEqual(
-        expect.objectContaining({ event: 'hub.car.refused', fields: expect.objectContaining({ vin: ONE }) }),
+        expect.objectContaining({ event: 'hub.car.unregistered', fields: expect.objectContaining({ vin: ONE }) }),
       );
+      const table = async () =>
+        (await fetch(`${hub.interface.url}/vigie/v1/vehicles`, { headers })).json() as Promise<FleetTable>;
+      const issued = Date.now();
+      const grant = { name: 'ops', fleets: ['north'], issued, expires: issued + 600_000 };
+      const token = async (scopes: string[]) =>
+        issueAccess(tokenKeyFile(join(data, 'keys')), registry, { ...grant, scopes });
+      let headers = { authorization: `Bearer ${await token(['data:telemetry', 'hub:status:read'])}` };
+      expect(await table()).toMatchObject({ total: 1, unregistered: 1 });
+      headers = { authorization: `Bearer ${await token(['data:telemetry'])}` };
+      expect(await table()).not.toHaveProperty('unregistered');
+      const metrics = await (await fetch(`http://${hub.metrics}/metrics`)).text();
+      expect(metrics).toMatch(/^vigie_hub_unregistered_cars 1$/m);
+      expect(metrics).toMatch(/^vigie_hub_unregistered_messages 20$/m);
+      // Another process registers it, as `vigie hub add` does.
+      await registry.add(ONE, north, Date.now());
+      const own = async () => (await hub.store.numbers(ONE))?.[0]?.arrived;
+      while (JSON.stringify(await own()) !== '[[0,19]]') await setTimeout(10);
+      expect((await table()).total).toBe(2);
       await client.end();
     } finally {
       await hub.stop();
