@@ -157,8 +157,8 @@ export const mutants: readonly Mutant[] = [
     file: 'hub/core/intake.ts',
     edits: [
       [
-        '      this.#waiting.push({ topic, item, resolve, reject });',
-        "      this.#waiting.push({ topic, item, resolve, reject });\n      if ('read' in item) resolve();",
+        '      this.#waiting.push({ topic, item, retained, resolve, reject });',
+        "      this.#waiting.push({ topic, item, retained, resolve, reject });\n      if ('read' in item) resolve();",
       ],
     ],
     invariant: 'committed',
