@@ -8,7 +8,8 @@ const PLACE_OPTIONS: ReadonlySet<string | undefined> = new Set(['--config', '--d
 export const placeHelp: HelpConfiguration = {
   showGlobalOptions: true,
   visibleGlobalOptions(command) {
-    return (command.parent?.options ?? []).filter(({ long }) => PLACE_OPTIONS.has(long));
+    const parents = [command.parent, command.parent?.parent];
+    return parents.flatMap((one) => one?.options ?? []).filter(({ long }) => PLACE_OPTIONS.has(long));
   },
 };
 

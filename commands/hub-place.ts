@@ -24,7 +24,7 @@ export function placeOf({ config, data, database }: PlaceOptions): HubPlace & { 
   const url = database ?? databaseOf(configuration);
   return {
     data: data ?? configuration?.data ?? DEFAULT_DATA,
-    ...defined({ database: url, configuration }),
+    ...defined({ database: url, secretFile: configuration?.database?.secretFile, configuration }),
   };
 }
 

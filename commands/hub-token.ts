@@ -1,20 +1,18 @@
 /** `vigie hub token`: creates tokens that admit people and programs to the interface of a hub. */
-import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { makeDirectory } from '../assembly/directory.ts';
+import { SystemClock } from '../adapters/clock/system.ts';
+import { StreamLog } from '../adapters/logging/stream.ts';
 import { type IssuedToken, type Registry, withdrawTokens } from '../hub/core/registry.ts';
-import { issueAccess, tokenKeyFile } from '../hub/start/access.ts';
-import { DAY } from '../protocol/calendar.ts';
+import { issueAccess } from '../hub/start/access.ts';
+import { hubClock } from '../hub/start/database.ts';
+import { tokenKeysOf } from '../hub/start/group-keys.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { dataScopes, namedScopes, reservedScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { placeHelp } from './help.ts';
-import { type PlaceOptions, placeOf } from './hub-place.ts';
+import { durationIn } from './hub-durations.ts';
 import { withRegistry } from './hub-registry.ts';
 import { formatOf, Lines } from './output.ts';
-
-/** Units of `--for` in ms. */
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY };
 
 /** Value of `--withdraw` that means all tokens. */
 const EVERY_TOKEN = 'all';
@@ -55,15 +53,15 @@ export function hubTokenCommand(): Command {
     )
     .addOption(new Option('--format <format>', 'of the list').choices(['ndjson', 'text']))
     .action(async (options: Options, command: Command) => {
-      const { data } = placeOf(command.optsWithGlobals<PlaceOptions>());
-      const keys = join(data, 'keys');
-      await withRegistry(command, async ({ registry }) => {
+      await withRegistry(command, async ({ registry, groupKeys }, place) => {
         if (options.list === true) return listTokens(registry, options);
         if (options.withdraw !== undefined) return withdraw(registry, options.withdraw);
         const holder = await holderOf(options, registry);
         const grant = { ...holder, scopes: scopesOf(options), ...timesOf(options) };
-        makeDirectory(keys, { of: 'keys', choose: '--data', mode: 0o700 });
-        process.stdout.write(`${await issueAccess(tokenKeyFile(keys), registry, grant)}\n`);
+        const clock = await hubClock(place.database, new SystemClock());
+        const log = new StreamLog(process.stderr, 'warn');
+        const keys = await tokenKeysOf(place, { store: groupKeys, clock, log });
+        process.stdout.write(`${await issueAccess(keys, registry, grant)}\n`);
       });
     });
 }
@@ -137,9 +135,7 @@ function scopesOf({ scopes = dataScopes }: Options): readonly string[] {
 }
 
 function timesOf(options: Options): { issued: number; expires: number } {
-  const [, number = '', unit = ''] = /^(\d{1,4})([mhd])$/.exec(options.for) ?? [];
-  const lasts = Number(number) * (units[unit] ?? 0);
-  if (lasts === 0) throw new VigieError('usage.wrong', '--for needs a number with m, h or d, such as 8h');
+  const lasts = durationIn(options.for, '--for');
   const issued = Date.now();
   return { issued, expires: issued + lasts };
 }

@@ -11,6 +11,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { addCarCommand } from './hub-add.ts';
 import { backupCommand, restoreCommand } from './hub-backup.ts';
 import { introduction } from './hub-introduction.ts';
+import { hubKeysCommand } from './hub-keys.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
 import { forgetCarCommand, listCarsCommand, openHubCommand, removeCarCommand } from './hub-registry.ts';
 import { rolloutCommand } from './hub-rollout.ts';
@@ -69,6 +70,7 @@ the next start continues with the same data.`,
     .addCommand(openHubCommand())
     .addCommand(listCarsCommand())
     .addCommand(hubTokenCommand())
+    .addCommand(hubKeysCommand())
     .addCommand(rolloutCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand());
@@ -79,7 +81,7 @@ const DISPLACED = 78;
 
 async function runHub(options: Options): Promise<void> {
   const signalled = untilSignal();
-  const { configuration, data, database } = placeOf(options);
+  const { configuration, data, database, secretFile } = placeOf(options);
   const { broker, http, name, metrics } = configuration ?? {};
   const external = broker !== undefined && 'url' in broker ? broker : undefined;
   if (external !== undefined && options.port !== undefined) {
@@ -102,7 +104,7 @@ async function runHub(options: Options): Promise<void> {
   });
   const hub = await startHub({
     data,
-    ...defined({ database }),
+    ...defined({ database, secretFile }),
     ...(external === undefined
       ? {}
       : {

@@ -74,6 +74,11 @@ export const hubSchema = closed('Configuration of a hub', {
         expected: 'an address such as postgres://vigie@db.example:5432/vigie',
       }),
       passwordFile: Type.Optional(filePath('File that contains only the password')),
+      secretFile: Type.Optional(
+        filePath(
+          'File that contains only the secret that encrypts the keys in the database, the same for all hubs; default `keys/group.secret` in `data`',
+        ),
+      ),
     }),
   ),
   http: Type.Optional(

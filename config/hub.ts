@@ -48,7 +48,7 @@ export interface HubConfiguration {
   /** Address of the embedded broker, or an external broker. If omitted, the default address. */
   readonly broker?: Listen | HubBrokerConfiguration;
   /** If omitted, an SQLite file in `data`. */
-  readonly database?: { readonly url: string; readonly passwordFile?: string };
+  readonly database?: { readonly url: string; readonly passwordFile?: string; readonly secretFile?: string };
   readonly http?: Listen;
   /** Proxies in front of the interface. If omitted, forwarded addresses are ignored. */
   readonly trustedProxies?: readonly string[];
@@ -143,17 +143,21 @@ function readDatabase(
   findings: Findings,
 ): HubConfiguration['database'] {
   if (input === undefined || !findings.sound('/database')) return undefined;
-  const { url, passwordFile } = input;
+  const { url } = input;
   if (!URL.canParse(url) || new URL(url).pathname.length < 2) {
     const fix = 'write e.g. postgres://vigie@db.example:5432/vigie';
     findings.error('/database/url', 'this is not the address of a database', fix);
   } else if (new URL(url).password !== '') {
     findings.error('/database/url', 'the password does not belong into this file', 'move it to a file: passwordFile');
   }
-  if (passwordFile === undefined) return { url };
-  const secret = beside(passwordFile);
-  checkAwaited('/database/passwordFile', secret, findings, { secret: true });
-  return { url, passwordFile: secret };
+  const secretIn = (member: 'passwordFile' | 'secretFile'): string | undefined => {
+    const written = input[member];
+    if (written === undefined) return undefined;
+    const file = beside(written);
+    checkAwaited(`/database/${member}`, file, findings, { secret: true });
+    return file;
+  };
+  return { url, ...defined({ passwordFile: secretIn('passwordFile'), secretFile: secretIn('secretFile') }) };
 }
 
 function readSignIn(

@@ -304,6 +304,8 @@ export const logEvents = {
   'hub.health.unserved': ['error', 'The hub cannot serve its health', 'error'],
   'hub.signedIn': ['info', 'Somebody signed in at the identity provider', 'name', 'fleets', 'user'],
   'hub.signInFailed': ['warn', 'Somebody could not sign in at the identity provider', 'fault', 'error'],
+  'hub.keys.moved': ['info', 'The hub moved a key file into the database', 'file', 'purpose', 'id'],
+  'hub.keys.unread': ['error', 'The hub cannot read the shared keys; the previous ones stay in use', 'error'],
   'hub.live.failed': ['error', 'The hub ends a live stream that failed', 'error'],
   'hub.live.unread': ['warn', 'The hub cannot read what the cars told; it tries again', 'error'],
   'hub.life.new': ['warn', 'A car begins a new folder of records: it was wiped or replaced', 'vin', 'first'],

@@ -40,34 +40,38 @@ const SIGNATURE = 16;
 /** Longest token in characters: it contains two or three ids and times. Longer texts are not our tokens. */
 const LONGEST_TOKEN = 4096;
 
+/** Secrets for page tokens. The first one signs, all are accepted. */
+export type PageKeys = readonly [Uint8Array, ...Uint8Array[]];
+
 /** Signs page tokens. The key must survive restarts; otherwise tokens in use become invalid. */
 export class PageTokens {
-  readonly #key: Uint8Array;
+  readonly #keys: () => PageKeys;
 
-  /** `key`: a secret of at least 32 bytes. */
-  constructor(key: Uint8Array) {
-    this.#key = key;
+  /** `key`: a secret of at least 32 bytes, or a function that returns such secrets. */
+  constructor(key: Uint8Array | (() => PageKeys)) {
+    this.#keys = typeof key === 'function' ? key : () => [key];
   }
 
   /** Returns a token for `contents` that is valid within `scope` only. */
   sign(contents: string, scope: string): string {
-    return `${Buffer.from(contents).toString('base64url')}.${this.#signature(contents, scope).toString('base64url')}`;
+    const [key] = this.#keys();
+    return `${Buffer.from(contents).toString('base64url')}.${signature(key, contents, scope).toString('base64url')}`;
   }
 
-  /** Returns the signed content, or undefined if the token does not belong to this key and scope. */
+  /** Returns the signed content, or undefined if the token does not belong to a key and this scope. */
   read(token: string, scope: string): string | undefined {
     const [first = '', second = '', ...rest] = token.split('.');
     if (rest.length > 0 || token.length > LONGEST_TOKEN) return undefined;
     const contents = Buffer.from(first, 'base64url').toString();
     const given = Buffer.from(second, 'base64url');
-    const expected = this.#signature(contents, scope);
-    return given.length === expected.length && timingSafeEqual(given, expected) ? contents : undefined;
+    if (given.length !== SIGNATURE) return undefined;
+    return this.#keys().some((key) => timingSafeEqual(given, signature(key, contents, scope))) ? contents : undefined;
   }
+}
 
-  #signature(contents: string, scope: string): Buffer {
-    const hash = createHmac('sha256', this.#key).update(`${scope.length}:${scope}${contents}`).digest();
-    return hash.subarray(0, SIGNATURE);
-  }
+function signature(key: Uint8Array, contents: string, scope: string): Buffer {
+  const hash = createHmac('sha256', key).update(`${scope.length}:${scope}${contents}`).digest();
+  return hash.subarray(0, SIGNATURE);
 }
 
 /** Bounds of a page. The records at `first`, `last` and `cursor` may have been removed by the time of the request. */

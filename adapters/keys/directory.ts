@@ -116,6 +116,12 @@ export async function readTrust(directory: string): Promise<TrustedKey[]> {
   return parseTrust(await readText(path, 'it was removed just now'), path);
 }
 
+/** Replaces the trust file of a directory. Rejects with `store.failed`. */
+export async function writeTrust(directory: string, keys: readonly TrustedKey[]): Promise<void> {
+  await makeDirectory(directory);
+  await replaceFile(join(directory, TRUST_FILE), formatTrust(keys));
+}
+
 async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { VigieError } from '../../protocol/errors.ts';
 
@@ -42,6 +42,19 @@ export async function createFile(path: string, content: string, mode: number): P
     throw error;
   } finally {
     await file.close();
+  }
+  await syncDirectory(dirname(path));
+}
+
+/** As {@link createFile}, but after a power cut the file is complete or missing. */
+export async function createWhole(path: string, content: string, mode: number): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    await rm(temporary, { force: true });
+    await createFile(temporary, content, mode);
+    await link(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
   }
   await syncDirectory(dirname(path));
 }

@@ -1,7 +1,8 @@
 /** Keys that sign commands, and the file of the keys that a car trusts. */
-export { generateKey, listKeys, readTrust } from './directory.ts';
+export { generateKey, listKeys, readTrust, writeTrust } from './directory.ts';
+export { createWhole, hasCode } from './files.ts';
 export { type OwnKey, ownKey } from './own-key.ts';
-export { CommandSigner } from './signer.ts';
+export { CommandSigner, type SealingKey, sealingKey } from './signer.ts';
 export {
   type Candidate,
   candidatesOf,

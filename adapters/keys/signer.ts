@@ -11,14 +11,12 @@ import { algorithmOf, algorithms, type KeyAlgorithm, keyIdOf } from './trust-fil
 /** Signs commands with one key of a directory. */
 export class CommandSigner {
   readonly keyId: Uint8Array;
-  readonly #privateKey: KeyObject;
-  readonly #algorithm: KeyAlgorithm;
+  readonly #key: SealingKey;
   readonly #counter: Counter;
 
-  private constructor(privateKey: KeyObject, algorithm: KeyAlgorithm, counter: Counter) {
-    this.keyId = keyIdOf(createPublicKey(privateKey));
-    this.#privateKey = privateKey;
-    this.#algorithm = algorithm;
+  private constructor(key: SealingKey, counter: Counter) {
+    this.keyId = keyIdOf(key.publicKey);
+    this.#key = key;
     this.#counter = counter;
   }
 
@@ -35,12 +33,7 @@ export class CommandSigner {
         where: path,
       });
     }
-    const privateKey = parse(text, path);
-    const algorithm = algorithmOf(privateKey);
-    if (algorithm === undefined) {
-      throw new VigieError('input.malformed', 'must be a key of P-256 or Ed25519; make a new one', { where: path });
-    }
-    return new CommandSigner(privateKey, algorithm, new Counter(directory, name, now));
+    return new CommandSigner(sealingKey(text, path), new Counter(directory, name, now));
   }
 
   /**
@@ -54,13 +47,37 @@ export class CommandSigner {
 
   /** Returns the signed command (COSE_Sign1) of a payload whose counter the caller manages. */
   seal(payload: Uint8Array): Uint8Array {
-    const header = { algorithm: algorithms[this.#algorithm], keyId: this.keyId };
-    return encodeSigned(payload, header, (toBeSigned) =>
-      this.#algorithm === 'ES256'
-        ? sign('sha256', toBeSigned, { key: this.#privateKey, dsaEncoding: 'ieee-p1363' })
-        : sign(null, toBeSigned, this.#privateKey),
-    );
+    return this.#key.seal(payload);
   }
+}
+
+/** A private key that signs payloads whose counter the caller manages. */
+export interface SealingKey {
+  readonly algorithm: KeyAlgorithm;
+  readonly publicKey: KeyObject;
+  /** Returns the signed command (COSE_Sign1). */
+  seal(payload: Uint8Array): Uint8Array;
+}
+
+/** Reads a private key in PEM. @throws VigieError `input.malformed` naming `where` if it cannot sign commands */
+export function sealingKey(pem: string, where: string): SealingKey {
+  const privateKey = parse(pem, where);
+  const algorithm = algorithmOf(privateKey);
+  if (algorithm === undefined) {
+    throw new VigieError('input.malformed', 'must be a key of P-256 or Ed25519; make a new one', { where });
+  }
+  const publicKey = createPublicKey(privateKey);
+  const header = { algorithm: algorithms[algorithm], keyId: keyIdOf(publicKey) };
+  return {
+    algorithm,
+    publicKey,
+    seal: (payload) =>
+      encodeSigned(payload, header, (toBeSigned) =>
+        algorithm === 'ES256'
+          ? sign('sha256', toBeSigned, { key: privateKey, dsaEncoding: 'ieee-p1363' })
+          : sign(null, toBeSigned, privateKey),
+      ),
+  };
 }
 
 function parse(text: string, path: string): KeyObject {

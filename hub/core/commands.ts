@@ -34,8 +34,9 @@ export interface CommandKey {
 }
 
 interface CommandsParts {
-  readonly store: Pick<CommandStore, 'add' | 'pending'>;
-  readonly key: CommandKey;
+  readonly store: Pick<CommandStore, 'add' | 'pending' | 'answeredKey'>;
+  /** Returns the keys of the hub. The first one signs for cars that answered no command with another one. */
+  readonly keys: () => readonly [CommandKey, ...CommandKey[]];
   readonly clock: WallClock;
   readonly log: HubLog;
   /** Passes a message to the broker. Rejects if the broker does not accept it. */
@@ -55,7 +56,8 @@ export class HubCommands {
    * does not fit the kind, and with `store.failed` if the database cannot write.
    */
   async submit({ id, vin, type, body, audited = body, caller, through }: CommandOrder): Promise<KeptCommand> {
-    const { store, key, clock } = this.#parts;
+    const { store, clock } = this.#parts;
+    const key = await this.#keyFor(vin);
     const encoded = encodeBody(type as CommandBodyKind, body);
     const issued = Math.round(clock.now());
     const command = {
@@ -83,6 +85,15 @@ export class HubCommands {
   async resend(vin: string): Promise<void> {
     const { store, clock } = this.#parts;
     for (const command of await store.pending(vin, Math.round(clock.now()))) await this.#send(vin, command);
+  }
+
+  /** A car answers only commands of a key that it trusts. */
+  async #keyFor(vin: string): Promise<CommandKey> {
+    const { store, keys } = this.#parts;
+    const [first, ...others] = keys();
+    if (others.length === 0) return first;
+    const answered = await store.answeredKey(vin);
+    return others.find(({ id }) => id === answered) ?? first;
   }
 
   async #send(vin: string, { id, type, signed }: Pick<KeptCommand, 'id' | 'type' | 'signed'>): Promise<void> {

@@ -70,6 +70,10 @@ export class SqliteCommandStore implements CommandStore {
     return this.#reader.commands(vin, before);
   }
 
+  answeredKey(vin: string): Promise<string | undefined> {
+    return this.#reader.answeredKey(vin);
+  }
+
   throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]> {
     return this.#reader.throughCallback(vin, callbackId, id);
   }

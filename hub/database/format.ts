@@ -32,7 +32,7 @@ const SERIES = `kind IN (${seriesKinds.map(kindNumber).join(', ')})`;
  * Version of the schema. Each change raises it, and a hub refuses databases of other versions. After the first release,
  * a change also needs a migration.
  */
-export const FORMAT = 5;
+export const FORMAT = 6;
 
 /** Returns the error for a database of another format. `instead` says what else the user can do. */
 export function otherFormat(found: number, instead: string, where: string): VigieError {
@@ -387,6 +387,22 @@ export function tables(types: SqlTypes): string {
   )${table};
   CREATE INDEX unregistered_messages_of_car ON unregistered_messages (vin, id);
   CREATE INDEX unregistered_messages_by_arrival ON unregistered_messages (kind, received);
+  -- One row: evidence of the secret that encrypts the keys of all hubs.
+  CREATE TABLE group_secret (
+    id ${short} PRIMARY KEY,
+    salt ${bytes} NOT NULL,
+    proof ${bytes} NOT NULL
+  )${table};
+  -- signs_from: from when on a key signs (UTC ms; NULL: it is only accepted); ends: until when it is used (NULL: until
+  -- somebody ends it); sealed: its encrypted secret part; kinds of command as JSON.
+  CREATE TABLE group_keys (
+    id ${text} PRIMARY KEY,
+    purpose ${text} NOT NULL,
+    kinds ${text} NOT NULL,
+    signs_from ${long},
+    ends ${long},
+    sealed ${bytes} NOT NULL
+  )${keyed};
   `;
 }
 

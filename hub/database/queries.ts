@@ -277,6 +277,17 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     return this.#commandsIn(vin, rows);
   }
 
+  async answeredKey(vin: string): Promise<string | undefined> {
+    const [row] = await this.#select(
+      `SELECT key FROM (SELECT id, key, requested FROM commands WHERE vehicle = ${CAR}
+         ORDER BY requested DESC, id DESC LIMIT ${PAGE}) AS newest
+       WHERE EXISTS (SELECT 1 FROM command_states WHERE command = newest.id)
+       ORDER BY requested DESC, id DESC LIMIT 1`,
+      vin,
+    );
+    return row?.['key'] as string | undefined;
+  }
+
   async throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]> {
     const rows = await this.#select(
       `SELECT commands.*, remote FROM callback_commands JOIN commands ON commands.id = callback_commands.command

@@ -1,8 +1,8 @@
 /** Access to a hub with tokens that the hub signs, for fleets and users. */
 
-import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type JWTPayload, SignJWT } from 'jose';
+import { type JWTPayload, type JWTVerifyGetKey, SignJWT } from 'jose';
 import type { Credentials, Gate, RequestedAccess } from '../../adapters/http/access/credentials.ts';
 import { LocalGate } from '../../adapters/http/access/local.ts';
 import { keysOfFiles, keysOfPem } from '../../adapters/http/access/token-keys.ts';
@@ -34,25 +34,37 @@ export interface TokenGrant {
   readonly expires: number;
 }
 
-/**
- * Signs a token with the key in the file. Generates the key if there is no file. Rejects with `usage.wrong` for a
- * right that the holder cannot have.
- */
-export async function signToken(file: string, grant: TokenGrant): Promise<string> {
+/** A private key that signs tokens. */
+export interface TokenSigner {
+  readonly key: KeyObject;
+  /** Id of the key in the tokens; omitted if there is only one key. */
+  readonly id?: string;
+}
+
+/** Keys of tokens. */
+export interface TokenKeys {
+  /** Returns the key that signs now. Rejects if it cannot be read. */
+  signer(): Promise<TokenSigner>;
+  /** Finds the public key of a token. */
+  readonly verifier: JWTVerifyGetKey;
+}
+
+/** Signs a token. Rejects with `usage.wrong` for a right that the holder cannot have. */
+export async function signToken({ key, id: kid }: TokenSigner, grant: TokenGrant): Promise<string> {
   const { id, name, fleets, scopes, issued, expires } = grant;
   const held = userScopes(new Set(scopes));
   const refused = fleets === undefined ? scopes.filter((scope) => !held.has(scope)) : [];
   if (refused.length > 0) throw new VigieError('usage.wrong', `only a token for fleets can have ${refused.join(', ')}`);
   const claims = { scope: scopes.join(' '), ...(fleets === undefined ? {} : { [FLEETS]: fleets }) };
   return new SignJWT(claims)
-    .setProtectedHeader({ alg: 'EdDSA' })
+    .setProtectedHeader({ alg: 'EdDSA', ...defined({ kid }) })
     .setJti(id)
     .setIssuer(HUB)
     .setAudience(HUB)
     .setSubject(name)
     .setIssuedAt(Math.floor(issued / 1000))
     .setExpirationTime(Math.floor(expires / 1000))
-    .sign(createPrivateKey(readTokenKey(file)));
+    .sign(key);
 }
 
 interface HubGateParts {
@@ -61,10 +73,8 @@ interface HubGateParts {
   readonly inUse: () => Promise<boolean>;
   /** Returns true if the database has a token with this id that was not withdrawn. A signature is not sufficient. */
   readonly isIssued: (id: string) => Promise<boolean>;
-  /** File of the key that signs tokens. See {@link signToken}. */
-  readonly keyFile: string;
+  readonly keys: JWTVerifyGetKey;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 /**
@@ -77,16 +87,9 @@ export class HubGate implements Gate {
   readonly #local = new LocalGate();
   readonly #tokens: UserGate;
 
-  /** @throws VigieError `input.unreadable`, or `configuration.wrong` if the key is not usable */
   constructor(parts: HubGateParts) {
     this.#parts = parts;
-    const { keyFile, clock, log } = parts;
-    const keys = keysOfFiles({
-      read: () => [publicOf(readTokenKey(keyFile))],
-      make: ([pem = '']) => keysOfPem([{ pem, where: keyFile }]),
-      clock,
-      log,
-    });
+    const { keys, clock } = parts;
     this.#tokens = new UserGate({ issuer: HUB, audience: HUB, keys, claims }, clock);
   }
 
@@ -129,6 +132,22 @@ function asBearer(credentials: Credentials): Credentials {
   if (encoded === undefined) return credentials;
   const text = Buffer.from(encoded, 'base64').toString();
   return { ...credentials, authorization: `Bearer ${text.slice(text.indexOf(':') + 1)}` };
+}
+
+/**
+ * Returns the keys of a hub that keeps its only key in a file, and generates the file if it is missing.
+ * @throws VigieError `input.unreadable`, or `configuration.wrong` if the key is not usable
+ */
+export function tokenKeysInFile(file: string, { clock, log }: { readonly clock: Clock; readonly log: Log }): TokenKeys {
+  return {
+    signer: async () => ({ key: createPrivateKey(readTokenKey(file)) }),
+    verifier: keysOfFiles({
+      read: () => [publicOf(readTokenKey(file))],
+      make: ([pem = '']) => keysOfPem([{ pem, where: file }]),
+      clock,
+      log,
+    }),
+  };
 }
 
 /** Reads the private key in PEM. Generates it if missing. @throws VigieError `input.unreadable` */

@@ -1,51 +1,45 @@
 /** Access control for cars: a caller sees the cars of its fleets, or its own cars. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import type { Gate } from '../../adapters/http/access/credentials.ts';
 import type { Call, Handlers } from '../../adapters/http/call.ts';
 import type { ServedVehicles } from '../../adapters/http/resources/car.ts';
 import { unknown } from '../../adapters/http/resources/context.ts';
 import { tagIn, tagOf } from '../../adapters/http/resources/owners.ts';
-import type { Clock, Log } from '../../agent/ports.ts';
+import type { Clock } from '../../agent/ports.ts';
 import type { Side } from '../../protocol/interface/operation.ts';
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { seenEvent, seesOf } from '../../protocol/interface/visible-members.ts';
 import type { Owner, Registry } from '../core/registry.ts';
 import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
-import { HubGate, signToken, type TokenGrant } from '../http/access.ts';
+import { HubGate, signToken, type TokenGrant, type TokenKeys } from '../http/access.ts';
 import type { ServedTo } from './vehicles.ts';
 
-/** Returns the file of the key that signs tokens. */
-export const tokenKeyFile = (keys: string): string => join(keys, 'tokens.pem');
-
 /**
- * Issues a token: signs it with the key in the file and stores it. A hub admits only tokens in its database. Rejects
+ * Issues a token: signs it and stores it. A hub admits only tokens in its database. Rejects
  * as {@link signToken} does, and with `store.failed`.
  */
 export async function issueAccess(
-  keyFile: string,
+  keys: Pick<TokenKeys, 'signer'>,
   registry: Pick<Registry, 'addToken'>,
   grant: Omit<TokenGrant, 'id'>,
 ): Promise<string> {
   const issued = { ...grant, id: randomUUID() };
-  const token = await signToken(keyFile, issued);
+  const token = await signToken(await keys.signer(), issued);
   await registry.addToken(issued);
   return token;
 }
 
 interface HubGatesParts {
   readonly states: RegistryStates;
-  /** Directory of keys. */
-  readonly keys: string;
+  readonly keys: TokenKeys;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
-/** Creates the gates of both sides. Throws as {@link HubGate} does. */
-export function hubGates({ states, keys, clock, log }: HubGatesParts): Readonly<Record<Side, Gate>> {
+/** Creates the gates of both sides. */
+export function hubGates({ states, keys, clock }: HubGatesParts): Readonly<Record<Side, Gate>> {
   const inUse = async (): Promise<boolean> => (await states.current()).inUse;
   const isIssued = async (id: string): Promise<boolean> => (await states.current()).isIssued(id);
-  const of = (side: Side): Gate => new HubGate({ side, inUse, isIssued, keyFile: tokenKeyFile(keys), clock, log });
+  const of = (side: Side): Gate => new HubGate({ side, inUse, isIssued, keys: keys.verifier, clock });
   return { fleet: of('fleet'), user: of('user') };
 }
 

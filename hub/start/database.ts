@@ -4,6 +4,7 @@ import type { Clock, Log } from '../../agent/ports.ts';
 import { idOf } from '../../assembly/view.ts';
 import type { DeliveryStore } from '../core/deliveries.ts';
 import type { DueTimesStore } from '../core/due-times.ts';
+import type { GroupKeyStore } from '../core/group-keys.ts';
 import type { CarMonitorStore, MonitorStore } from '../core/monitors.ts';
 import type {
   CommandStore,
@@ -23,6 +24,7 @@ import { postgresDeliveries, SqlDeliveries, sqliteDeliveries } from '../database
 import {
   LocalNews,
   SqlDueTimes,
+  SqlGroupKeys,
   SqliteCommandStore,
   SqliteDatabase,
   SqliteMessageStore,
@@ -43,6 +45,7 @@ export interface HubDatabase {
   readonly overviewReader: OverviewReader;
   readonly audit: CommandStore;
   readonly registry: Registry;
+  readonly groupKeys: GroupKeyStore;
   readonly monitorStore: MonitorStore & CarMonitorStore;
   readonly rollouts: RolloutStore;
   readonly deliveries: DeliveryStore;
@@ -68,6 +71,7 @@ export async function onSqlite(
     overviewReader: new SqlOverview(database.select),
     audit: new SqliteCommandStore(database),
     registry: new SqlRegistry(database),
+    groupKeys: new SqlGroupKeys(database),
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
     deliveries: new SqlDeliveries(database, sqliteDeliveries),
@@ -113,6 +117,7 @@ export async function onPostgres(url: string, { limit, clock, log, bounds }: Pos
     overviewReader: new SqlOverview(database.select),
     audit: new PostgresCommandStore(database),
     registry: new SqlRegistry(database),
+    groupKeys: new SqlGroupKeys(database),
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
     deliveries: new SqlDeliveries(database, postgresDeliveries),

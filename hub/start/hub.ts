@@ -12,9 +12,10 @@ import { Erasures } from '../core/erasures.ts';
 import { HubMeasures } from '../core/measures.ts';
 import type { NumbersStore, Timer } from '../core/ports.ts';
 import { onChanges } from './clients.ts';
+import { keysFolder } from './hub-keys.ts';
 import { startMonitorSync } from './monitors.ts';
 import { hubNotifier } from './notifier.ts';
-import { openCommandKey, openDatabase, openDirectory, openRegistry, openTls } from './opening.ts';
+import { openDatabase, openDirectory, openKeys, openRegistry, openTls } from './opening.ts';
 import type { HubOptions, HubParts, HubStart } from './options.ts';
 import { startBroker, startDeliveries, startIntake, startUnregistered } from './receiving.ts';
 import { startRounds } from './rounds.ts';
@@ -57,30 +58,29 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
   const { clock, log } = options;
   const after: Timer = (delay, due) => clock.after(delay, due);
-  const keys = join(options.data, 'keys');
-  const start: HubStart = { options, clock, log, after, keys, teardowns };
+  const start: HubStart = { options, clock, log, after, teardowns };
   const callbacks = { ...CALLBACKS, ...options.callbacks };
   openDirectory(start);
   const database = await openDatabase(start, callbacks.queueLimit);
-  const key = await openCommandKey(keys);
+  const keys = await openKeys(start, database);
   const states = await openRegistry(start, database.registry);
   const own = await openTls(start);
 
   // These two send through the broker, which starts after them.
   const publish = (topic: string, payload: Uint8Array): Promise<void> => running.broker.publish(topic, payload);
   const clear = (vin: string, topics: readonly string[]): Promise<void> => running.broker.clearRetained(vin, topics);
-  const commands = new HubCommands({ store: database.audit, key, clock, log, publish });
+  const commands = new HubCommands({ store: database.audit, keys: () => keys.commands(), clock, log, publish });
   const erasures = new Erasures({ registry: database.registry, after, log, clear });
 
   const monitors = startMonitorSync(start, database.monitorStore, commands);
   const channels = channelsOf(callbacks, () => clock.now());
   teardowns.unshift(() => channels.close());
   const sending = { commands, erasures, monitors, notifier: hubNotifier(channels) };
-  const parts: HubParts = { database, states, own, measures: new HubMeasures(clock), ...sending };
+  const parts: HubParts = { database, states, keys, own, measures: new HubMeasures(clock), ...sending };
   const deliveries = await startDeliveries(start, parts);
   const intake = startIntake(start, parts, deliveries);
   const unregistered = startUnregistered(start, parts, intake);
-  const running = await startBroker(start, parts, key.id, intake);
+  const running = await startBroker(start, parts, keys.identity, intake);
 
   const views = hubViews(start, database, running.broker);
   const onRegistry = onChanges({ states, clock, log }, async (state) => {
@@ -99,7 +99,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   };
   const shown = { ...parts, ...views, resends, changed, pushKey: channels.pushKey };
   const server = await startInterface(start, shown, health);
-  const trust = join(keys, 'trust.json');
+  const trust = join(keysFolder(options.data), 'trust.json');
   const enrolment = await startCarEnrolment(start, parts, running, server, trust);
 
   const { inUse, fleets } = await states.current();

@@ -1,17 +1,14 @@
-/** First steps of the start of a hub: directory, database, key for commands, access control. */
-
+/** First steps of the start of a hub: directory, database, keys, access control. */
 import { isLoopback } from '../../adapters/http/hosts.ts';
-import { CommandSigner, generateKey, listKeys } from '../../adapters/keys/index.ts';
 import { lockDirectory } from '../../adapters/store/index.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { hex } from '../../protocol/hex.ts';
-import { remoteTypes } from '../../protocol/remote/table.ts';
-import type { CommandKey } from '../core/commands.ts';
 import type { Registry } from '../core/registry.ts';
 import { RegistryStates } from '../core/registry-state.ts';
 import { type HubDatabase, onPostgres, onSqlite } from './database.ts';
 import type { HubCertificates, SecureHub } from './enrolment.ts';
 import { makeDatabaseFile, makeHubDirectory } from './folder.ts';
+import { GroupKeys } from './group-keys.ts';
+import { type HubKeys, keysInFiles } from './hub-keys.ts';
 import { type HubStart, LOCAL } from './options.ts';
 
 /** Creates the directory and locks it. @throws VigieError `usage.wrong` if another process uses it */
@@ -32,19 +29,15 @@ export async function openDatabase({ options, clock, log, teardowns }: HubStart,
   return database;
 }
 
-/** Name of the hub's key in its directory of keys. */
-const KEY = 'hub';
-
-/** Returns the signing key of the hub. Generates it at the first start. Rejects as {@link CommandSigner.open} does. */
-export async function openCommandKey(directory: string): Promise<CommandKey> {
-  if (!(await listKeys(directory)).some(({ name }) => name === KEY)) {
-    await generateKey(directory, KEY, {
-      algorithm: 'Ed25519',
-      kinds: [...remoteTypes, 'Resend', 'Configuration', 'Monitor'],
-    });
-  }
-  const signer = await CommandSigner.open(directory, KEY);
-  return { id: hex(signer.keyId), sign: (payload) => signer.seal(payload) };
+/** Opens the keys: files of this hub, or with PostgreSQL those that all its hubs share. */
+export async function openKeys(start: HubStart, { groupKeys: store }: HubDatabase): Promise<HubKeys> {
+  const { options, clock, log, after, teardowns } = start;
+  const { data, database, secretFile } = options;
+  if (database === undefined) return keysInFiles({ data, clock, log });
+  const keys = await GroupKeys.open({ store, data, secretFile, clock, log });
+  keys.begin(after);
+  teardowns.unshift(() => keys.stop());
+  return keys;
 }
 
 /** Opens the registry. Rejects with `usage.wrong` if other machines could use the hub without protection. */

@@ -15,6 +15,7 @@ import type { RetentionDays } from '../core/retention.ts';
 import type { ExternalBroker } from './broker.ts';
 import type { HubDatabase } from './database.ts';
 import type { HubCertificates, SecureHub } from './enrolment.ts';
+import type { HubKeys } from './hub-keys.ts';
 
 /** Default address to listen on: only this machine. */
 export const LOCAL = '127.0.0.1';
@@ -24,6 +25,8 @@ export interface HubOptions {
   readonly data: string;
   /** URL of PostgreSQL for the messages. If omitted, the hub uses an SQLite file in the directory. */
   readonly database?: string;
+  /** File of the secret that encrypts the keys in PostgreSQL. If omitted, `keys/group.secret` in the directory. */
+  readonly secretFile?: string;
   /** An external broker. If omitted, the hub runs a broker in this process. */
   readonly broker?: ExternalBroker;
   /** Name of this hub at the broker. If omitted, made from its key. */
@@ -58,8 +61,6 @@ export interface HubStart {
   readonly clock: Clock;
   readonly log: Log;
   readonly after: Timer;
-  /** Directory of the keys. */
-  readonly keys: string;
   /** Functions that stop the started parts. Each step adds its functions to the front. */
   readonly teardowns: Teardown[];
 }
@@ -68,6 +69,7 @@ export interface HubStart {
 export interface HubParts {
   readonly database: HubDatabase;
   readonly states: RegistryStates;
+  readonly keys: HubKeys;
   /** Certificates. A hub without TLS has none. */
   readonly own: HubCertificates | undefined;
   readonly commands: HubCommands;

@@ -1,10 +1,11 @@
 /** Opens the registry of a hub, for commands that change it whether the hub runs or not. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { GroupKeyStore } from '../core/group-keys.ts';
 import type { HubLog, NumbersStore } from '../core/ports.ts';
 import type { Registry } from '../core/registry.ts';
 import type { RolloutStore } from '../core/rollout-store.ts';
-import { SqliteDatabase, SqlReader, SqlRegistry, SqlRollouts } from '../database/index.ts';
+import { SqlGroupKeys, SqliteDatabase, SqlReader, SqlRegistry, SqlRollouts } from '../database/index.ts';
 import { databaseFile, makeDatabaseFile, makeHubDirectory } from './folder.ts';
 
 /** Location of a hub. */
@@ -13,12 +14,15 @@ export interface HubPlace {
   readonly data: string;
   /** URL of PostgreSQL. If omitted, the hub uses an SQLite file in the directory. */
   readonly database?: string;
+  /** File of the secret that encrypts the keys in PostgreSQL. If omitted, a file in the directory. */
+  readonly secretFile?: string;
 }
 
 export interface OpenRegistry {
   readonly registry: Registry;
   readonly reader: Pick<NumbersStore, 'vehicles'>;
   readonly rollouts: RolloutStore;
+  readonly groupKeys: GroupKeyStore;
   close(): Promise<void>;
 }
 
@@ -27,9 +31,9 @@ export function isHubPlace({ data, database }: HubPlace): boolean {
   return existsSync(database === undefined ? databaseFile(data) : join(data, 'keys'));
 }
 
-/** Returns true if a hub was ever started in the directory: the first start creates its key. */
+/** Returns true if a hub was ever started in the directory: the first start creates the file that cars trust. */
 export function hasRun({ data }: HubPlace): boolean {
-  return existsSync(join(data, 'keys', 'hub.pem'));
+  return existsSync(join(data, 'keys', 'trust.json'));
 }
 
 /** Returns true if the hub of the directory was ever started with TLS, and therefore enrols cars. */
@@ -46,6 +50,7 @@ export async function openRegistry({ data, database: url }: HubPlace, log: HubLo
       registry: new SqlRegistry(database),
       reader: new SqlReader(database.select),
       rollouts: new SqlRollouts(database),
+      groupKeys: new SqlGroupKeys(database),
       close: async () => database.close(),
     };
   }
@@ -55,6 +60,7 @@ export async function openRegistry({ data, database: url }: HubPlace, log: HubLo
     registry: new SqlRegistry(database),
     reader: new SqlReader(database.select),
     rollouts: new SqlRollouts(database),
+    groupKeys: new SqlGroupKeys(database),
     close: () => database.close(),
   };
 }

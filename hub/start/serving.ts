@@ -1,9 +1,7 @@
 /** Last steps of the start of a hub: its interface, metrics and health, and enrolment. */
-import { join } from 'node:path';
 import { isLoopback } from '../../adapters/http/hosts.ts';
-import { PageTokens } from '../../adapters/http/paging.ts';
 import { type RunningServer, startServer } from '../../adapters/http/server.ts';
-import { BENCH_LIMITS, findDocuments, pageKey } from '../../assembly/interface.ts';
+import { BENCH_LIMITS, findDocuments } from '../../assembly/interface.ts';
 import { defined } from '../../protocol/defined.ts';
 import { operations } from '../../protocol/interface/operations.ts';
 import { defaultsOf, interfaceSettings } from '../../protocol/settings.ts';
@@ -15,7 +13,7 @@ import { Viewers } from '../core/viewers.ts';
 import { hubDocument } from '../http/document.ts';
 import { addHealth } from '../http/health.ts';
 import { hubOperations } from '../http/operations.ts';
-import { hubGates, tokenKeyFile } from './access.ts';
+import { hubGates } from './access.ts';
 import type { HubBroker } from './broker.ts';
 import type { HubDatabase } from './database.ts';
 import { type HandlersParts, hubHandlers } from './handlers.ts';
@@ -63,16 +61,16 @@ type InterfaceParts = HubParts & Omit<HandlersParts, 'pages' | 'tiles' | 'clock'
 
 /** Starts the HTTP interface. Rejects as {@link startServer} does. */
 export async function startInterface(start: HubStart, parts: InterfaceParts, health: Health): Promise<RunningServer> {
-  const { options, keys, clock, log, teardowns } = start;
-  const { database, states, own, live } = parts;
-  const { data, secure, tiles, trustedProxies, hosts: { http: host = LOCAL } = {} } = options;
+  const { options, clock, log, teardowns } = start;
+  const { database, states, keys, own, live } = parts;
+  const { secure, tiles, trustedProxies, hosts: { http: host = LOCAL } = {} } = options;
   // A hub without sign-in does not load the client for identity providers.
   const signIn =
     options.signIn &&
     (await import('./sign-in.ts')).signInAt(options.signIn, {
       states,
       registry: database.registry,
-      keyFile: tokenKeyFile(keys),
+      keys: keys.tokens,
       clock,
       log,
     });
@@ -81,8 +79,8 @@ export async function startInterface(start: HubStart, parts: InterfaceParts, hea
   const server = await startServer({
     access: 'hub',
     operations: [...operations, ...hubOperations],
-    handlers: hubHandlers({ ...parts, pages: new PageTokens(pageKey(join(data, 'pages.key'), log)), tiles, clock }),
-    gates: hubGates({ states, keys, clock, log }),
+    handlers: hubHandlers({ ...parts, pages: keys.pages, tiles, clock }),
+    gates: hubGates({ states, keys: keys.tokens, clock }),
     routes: (router) => {
       addHealth(router, () => health.check(), clock);
       signIn?.add(router);

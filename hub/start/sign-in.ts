@@ -8,14 +8,14 @@ import { defined } from '../../protocol/defined.ts';
 import { userScopes } from '../../protocol/interface/operations/scopes.ts';
 import type { Registry } from '../core/registry.ts';
 import type { RegistryStates } from '../core/registry-state.ts';
+import type { TokenKeys } from '../http/access.ts';
 import { SIGN_IN, SignIn } from '../http/sign-in.ts';
 import { issueAccess } from './access.ts';
 
 interface SignInOptions {
   readonly states: RegistryStates;
   readonly registry: Registry;
-  /** File of the key that signs tokens. */
-  readonly keyFile: string;
+  readonly keys: Pick<TokenKeys, 'signer'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -26,7 +26,7 @@ const LASTS = 8 * 3_600_000;
 /** @throws VigieError `input.unreadable` if a secret cannot be read */
 export function signInAt(
   { clientSecretFile, permits, ...provider }: SignInConfiguration,
-  { states, registry, keyFile, clock, log }: SignInOptions,
+  { states, registry, keys, clock, log }: SignInOptions,
 ): { readonly address: string; readonly add: (router: Router) => void } {
   // A right that users cannot hold is never granted by a sign-in, only by name.
   const scopes = [...userScopes(new Set(permits))];
@@ -40,7 +40,7 @@ export function signInAt(
     token: (name, fleets) => {
       const issued = clock.now();
       const whose = defined({ fleets });
-      return issueAccess(keyFile, registry, { name, ...whose, scopes, issued, expires: issued + LASTS });
+      return issueAccess(keys, registry, { name, ...whose, scopes, issued, expires: issued + LASTS });
     },
     clock,
     log,

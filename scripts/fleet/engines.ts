@@ -1,4 +1,5 @@
 /** Broker, database and hubs of a fleet: real programs on the loopback that can be killed. */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -176,6 +177,9 @@ function addressesOf(ports: readonly number[]): string {
   return `url: ${url}${fallbacks.length === 0 ? '' : `, fallbacks: [${fallbacks.join(', ')}]`}`;
 }
 
+/** Encrypts the keys that the hubs share. */
+const SECRET = randomBytes(32).toString('base64');
+
 /** A `vigie hub` that can be killed and restarted with the same name and ports. */
 export class FleetHub {
   readonly name: string;
@@ -210,6 +214,7 @@ export class FleetHub {
     const { name, broker, database } = this.#options;
     const file = join(this.#folder, 'hub.yaml');
     const { broker: port, http } = this.#ports;
+    writeFileSync(join(this.#folder, 'group.secret'), SECRET);
     writeFileSync(
       file,
       [
@@ -219,7 +224,7 @@ export class FleetHub {
         broker === undefined
           ? `broker: { listen: '127.0.0.1:${port}' }`
           : `broker: { ${addressesOf(broker)}, group: fleet, receiveMaximum: 500 }`,
-        ...(database === undefined ? [] : [`database: { url: '${database}' }`]),
+        ...(database === undefined ? [] : [`database: { url: '${database}', secretFile: group.secret }`]),
         `http: { listen: '127.0.0.1:${http}' }`,
         'log: { level: warn }',
       ].join('\n'),

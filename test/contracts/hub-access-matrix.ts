@@ -4,9 +4,6 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idOf } from '../../assembly/view.ts';
 import { signToken } from '../../hub/http/access.ts';
@@ -14,6 +11,7 @@ import type { HubOptions } from '../../hub/start/hub.ts';
 import { defined } from '../../protocol/defined.ts';
 import { type AccessRow, accessTable } from '../../protocol/interface/access.ts';
 import { namedScopes, reservedScopes, scopeNames } from '../../protocol/interface/operations/scopes.ts';
+import { foreignSigner } from '../hub/hub-tokens.ts';
 import { markedMessages, marks, PRIVATE } from '../hub/marked-messages.ts';
 import { NORTH, RegisteredHub } from '../hub/registered-hub.ts';
 import { addressOf, askAll, expectedOf, holds, type MatrixAnswer, published, rowKey } from '../rig/access-matrix.ts';
@@ -26,7 +24,6 @@ const routes = rows.filter(({ principal }) => principal !== 'anyone');
 /** `database` returns the options that choose the database. */
 export function hubAccessContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`the routes of a hub on ${name}`, () => {
-    const folder = mkdtempSync(join(tmpdir(), 'vigie-foreign-'));
     const rig = new RegisteredHub();
     const signIn = { issuer: 'http://127.0.0.1:9', clientId: 'vigie', scope: 'openid', groups: 'groups', permits: [] };
 
@@ -37,10 +34,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
       const places = { navigation: { positions: [{ coordinates: [2.294513, 48.858415] }] } };
       expect((await rig.ask(`/vigie/v1/vehicles/${NORTH}/remotes`, all, places)).status).toBe(202);
     });
-    afterAll(async () => {
-      await rig.remove();
-      rmSync(folder, { recursive: true, force: true });
-    });
+    afterAll(() => rig.remove());
 
     const ask = (asked: readonly AccessRow[], authorization?: string): Promise<readonly MatrixAnswer[]> =>
       askAll(asked, (row) => ({
@@ -59,7 +53,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
       const callers = [
         undefined,
         await rig.bearer({ fleets: ['north'], scopes: allScopes, ...times }),
-        `Bearer ${await signToken(join(folder, 'foreign.pem'), { ...foreign, expires: Date.now() + 600_000 })}`,
+        `Bearer ${await signToken(foreignSigner, { ...foreign, expires: Date.now() + 600_000 })}`,
         'Bearer none',
       ];
       for (const caller of callers) {

@@ -9,6 +9,7 @@ import { SqliteDatabase } from '../../hub/database/index.ts';
 import { type Hub, startHub } from '../../hub/start/hub.ts';
 import { TestClock } from '../commands/remote-car.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
+import { groupSecretIn } from '../hub/hub-tokens.ts';
 import { VigieProcess } from '../rig/bench.ts';
 import type { BrokerRig } from '../rig/broker.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -248,6 +249,8 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
       readonly url: string;
     }
 
+    const secretFile = groupSecretIn(folder);
+
     async function startProcess(hub: string, database: string): Promise<RunningHub> {
       const own = join(folder, hub);
       mkdirSync(own, { recursive: true });
@@ -258,7 +261,7 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
 name: ${hub}
 data: data
 broker: { url: '${broker.url}', group: several }
-database: { url: '${database}' }
+database: { url: '${database}', secretFile: '${secretFile}' }
 http: { listen: '127.0.0.1:0' }
 log: { level: info }
 `,

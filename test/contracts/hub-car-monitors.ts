@@ -6,12 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { idOf } from '../../assembly/view.ts';
 import type { Owner, Registry } from '../../hub/core/registry.ts';
-import { issueAccess, tokenKeyFile } from '../../hub/start/access.ts';
+import { issueAccess } from '../../hub/start/access.ts';
 import { digestOf } from '../../hub/start/clients.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { openRegistry } from '../../hub/start/registry.ts';
 import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
+import { hubTokenKeys } from '../hub/hub-tokens.ts';
 import { rightBodies } from '../rig/interface-bodies.ts';
 import { MemoryLog } from '../rig/log.ts';
 
@@ -73,7 +74,7 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
       ] as const) {
         const all = { scopes: [...scopeNames, 'hub:monitor:write'], issued, expires: issued + 600_000, ...grant };
         await registered(async (registry) => {
-          tokens[who] = await issueAccess(tokenKeyFile(join(data, 'keys')), registry, all);
+          tokens[who] = await issueAccess(await hubTokenKeys({ data, ...chosen }), registry, all);
         });
       }
     });

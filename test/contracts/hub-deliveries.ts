@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { idOf } from '../../assembly/view.ts';
 import type { Owner, Registry } from '../../hub/core/registry.ts';
-import { issueAccess, tokenKeyFile } from '../../hub/start/access.ts';
+import { issueAccess } from '../../hub/start/access.ts';
 import { digestOf } from '../../hub/start/clients.ts';
 import { type HubDatabase, onPostgres, onSqlite } from '../../hub/start/database.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
@@ -17,6 +17,7 @@ import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { RemoteStatus } from '../../protocol/schema/remote.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { HttpReceiver, type Received } from '../adapters/callbacks/servers.ts';
+import { hubTokenKeys } from '../hub/hub-tokens.ts';
 import { NOON, payloadOf, received, trip } from '../hub/messages.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { MqttClient } from '../rig/mqtt-client.ts';
@@ -64,10 +65,10 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await start();
       const issued = Date.now();
       const grant = { scopes: [...scopeNames, 'hub:monitor:write'], issued, expires: issued + 600_000 };
-      const file = tokenKeyFile(join(data, 'keys'));
+      const keys = await hubTokenKeys({ data, ...chosen });
       await withRegistry(async (registry) => {
-        tokens.set('fleet', await issueAccess(file, registry, { ...grant, name: 'ops', fleets: ['north'] }));
-        tokens.set('user', await issueAccess(file, registry, { ...grant, name: 'ada' }));
+        tokens.set('fleet', await issueAccess(keys, registry, { ...grant, name: 'ops', fleets: ['north'] }));
+        tokens.set('user', await issueAccess(keys, registry, { ...grant, name: 'ada' }));
       });
       for (const vin of [FIRST, SECOND]) await say(vin, 'trip', trip('aa'));
     });

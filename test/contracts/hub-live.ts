@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import type { IssuedToken } from '../../hub/core/registry.ts';
 import { signToken } from '../../hub/http/access.ts';
-import { tokenKeyFile } from '../../hub/start/access.ts';
 import { digestOf } from '../../hub/start/clients.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { openRegistry } from '../../hub/start/registry.ts';
@@ -18,6 +17,7 @@ import type { Alert } from '../../protocol/schema/alert.ts';
 import type { Body, BodyKind } from '../../protocol/schema/message.ts';
 import type { StatusMessage } from '../../protocol/schema/status-message.ts';
 import { upTopic } from '../../protocol/topics.ts';
+import { groupSecretIn, hubTokenKeys } from '../hub/hub-tokens.ts';
 import { NOON, payloadOf } from '../hub/messages.ts';
 import { EventClient, type ServerEvent } from '../rig/event-stream.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -36,6 +36,8 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
   describe(`live streams of a hub on ${name}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-live-'));
     const hubs: { readonly hub: Hub; readonly log: MemoryLog }[] = [];
+    /** The same for all hubs. */
+    const secretFile = groupSecretIn(folder);
     let under: LiveHubs;
     let seq = 0;
 
@@ -44,7 +46,8 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       for (const [index, database] of under.databases.entries()) {
         const log = new MemoryLog();
         const data = join(folder, `hub${index}`);
-        hubs.push({ log, hub: await startHub({ data, ...database, port: 0, http: 0, clock: new SystemClock(), log }) });
+        const options = { data, secretFile, ...database, port: 0, http: 0, clock: new SystemClock(), log };
+        hubs.push({ log, hub: await startHub(options) });
       }
       await send('status', speed(3));
     });
@@ -157,7 +160,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
 
     // This is the last test because the registry stays in use from here on.
     test('streams of a withdrawn token end at every hub, and streams of others continue', async () => {
-      const place = { data: join(folder, 'hub0'), ...under.databases[0] };
+      const place = { data: join(folder, 'hub0'), secretFile, ...under.databases[0] };
       const { registry, close } = await openRegistry(place, new MemoryLog());
       await registry.add(VIN, [{ kind: 'fleet', id: 'north' }], Date.now());
       await registry.setPassword(VIN, digestOf('secret'));
@@ -165,25 +168,13 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       const tokenOf = (id: string): IssuedToken => ({ id, ...grant, expires: Date.now() + 600_000 });
       const [lost, kept] = [tokenOf(randomUUID()), tokenOf(randomUUID())];
       for (const token of [lost, kept]) await registry.addToken(token);
-      // Each hub has its own key. The token is the same.
-      const authorizations = async (token: IssuedToken) =>
-        Promise.all(
-          hubs.map(async (_, index) => {
-            const file = tokenKeyFile(join(folder, `hub${index}`, 'keys'));
-            return { authorization: `Bearer ${await signToken(file, token)}` };
-          }),
-        );
+      const signer = await (await hubTokenKeys(place)).signer();
       const paths = ['/vigie/v1/live', ofCar];
-      const streams = async (token: IssuedToken) =>
-        (
-          await Promise.all(
-            (
-              await authorizations(token)
-            ).map((headers, index) =>
-              Promise.all(paths.map((path) => EventClient.open(`${hubs[index]?.hub.interface.url}${path}`, headers))),
-            ),
-          )
-        ).flat();
+      const streams = async (token: IssuedToken) => {
+        const headers = { authorization: `Bearer ${await signToken(signer, token)}` };
+        const urls = hubs.flatMap(({ hub }) => paths.map((path) => `${hub.interface.url}${path}`));
+        return Promise.all(urls.map((url) => EventClient.open(url, headers)));
+      };
       const [ofLost, ofKept] = [await streams(lost), await streams(kept)];
       expect(await registry.withdrawToken(lost.id, Date.now())).toBe(true);
       for (const stream of ofLost) await stream.ended();

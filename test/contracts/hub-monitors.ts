@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { idOf } from '../../assembly/view.ts';
-import { issueAccess, tokenKeyFile } from '../../hub/start/access.ts';
+import { issueAccess } from '../../hub/start/access.ts';
 import { digestOf } from '../../hub/start/clients.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { openRegistry } from '../../hub/start/registry.ts';
@@ -13,6 +13,7 @@ import { type Operation, type RequestName, type Side, sides } from '../../protoc
 import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import { operations } from '../../protocol/interface/operations.ts';
 import { upTopic } from '../../protocol/topics.ts';
+import { hubTokenKeys } from '../hub/hub-tokens.ts';
 import { payloadOf, trip } from '../hub/messages.ts';
 import type { Answered } from '../rig/interface.ts';
 import { addressOf, rightBodies } from '../rig/interface-bodies.ts';
@@ -55,7 +56,7 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
         ...grant,
       };
       const { registry, close } = await openRegistry({ data, ...chosen }, log);
-      const token = await issueAccess(tokenKeyFile(join(data, 'keys')), registry, all);
+      const token = await issueAccess(await hubTokenKeys({ data, ...chosen }), registry, all);
       await close();
       return token;
     };

@@ -51,6 +51,7 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await takeMessages(hub);
   await read(hub, undefined);
   await hub.locks.place();
+  await shareKeys(hub);
   await followMonitors(hub, LOCAL, 10);
   await rollOut(hub, 'local', 'r1');
   await register(hub);
@@ -98,6 +99,17 @@ async function keepUnregistered({ unregistered, store, registry }: HubDatabase):
   await store.save([received('trip', trip('fe'), { vin: STRANGER, seq: 1 })], []);
   await store.takeIn(STRANGER, { limit: 9, now: NOON });
   await unregistered.removeBefore('trip', NOON + 1);
+}
+
+async function shareKeys({ groupKeys }: HubDatabase): Promise<void> {
+  await groupKeys.addProof({ salt: Uint8Array.of(1), proof: Uint8Array.of(2) });
+  await groupKeys.proof();
+  const key = { id: KEY, purpose: 'pages' as const, kinds: [], sealed: Uint8Array.of(3) };
+  await groupKeys.add(key, { onlyFirst: true });
+  await groupKeys.add(key);
+  await groupKeys.renew({ ...key, id: 'bb', signsFrom: NOON }, NOON, NOON + 1);
+  await groupKeys.end(KEY, NOON);
+  await groupKeys.keys();
 }
 
 function order(id: string): NewCommand {
@@ -188,6 +200,7 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
   }
   await audit.pending(ONE, NOON);
   await audit.command(ONE, 'a1');
+  await audit.answeredKey(ONE);
   await audit.throughCallback(ONE, 'c1');
   await audit.throughCallback(ONE, 'c1', 'a1');
   await audit.commands(ONE);
@@ -288,7 +301,7 @@ async function register({ registry }: HubDatabase): Promise<void> {
 
 /** Tables that do not grow with the cars and their messages, and row sets that a statement creates itself. */
 const SHORT =
-  /^(owners|tokens|unregistered_cars|rollouts|registry_version|refused|hub_format|sqlite_schema|page|chosen|given|absent|fleet_cars|(\d+ )?CONSTANT|\d+-ROW)\b/;
+  /^(owners|tokens|unregistered_cars|group_secret|group_keys|rollouts|registry_version|refused|hub_format|sqlite_schema|page|chosen|newest|given|absent|fleet_cars|(\d+ )?CONSTANT|\d+-ROW)\b/;
 
 /** Statements that may read a whole table or index, by their first words, with the reason. */
 export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [

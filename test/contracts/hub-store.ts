@@ -585,6 +585,20 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.commands.command(OTHER, 'a1')).toBeUndefined();
     });
 
+    test('the answered key is that of the newest command that the car answered', async () => {
+      await hub.store.save([received('trip', trip('a')), received('trip', trip('a'), { vin: OTHER })], []);
+      for (const [index, key] of ['aa', 'bb', 'cc'].entries()) {
+        await hub.commands.add(order(`a${index}`, { key, requested: NOON + index }), seal);
+      }
+      await hub.commands.add(order('o1', { vin: OTHER }), seal);
+      expect(await hub.commands.answeredKey(ONE)).toBeUndefined();
+      const answer = (id: string, seq: number) =>
+        received('remote', { remoteActionId: id, type: 'Doors', status: 'Failed' } as never, { seq });
+      await hub.store.save([answer('a1', 1), answer('a0', 2)], []);
+      expect(await hub.commands.answeredKey(ONE)).toBe('bb');
+      expect(await hub.commands.answeredKey(OTHER)).toBeUndefined();
+    });
+
     test('counters grow per key and car, and are never below the time', async () => {
       await hub.store.save([received('trip', trip('a')), received('trip', trip('a'), { vin: OTHER })], []);
       const counters: number[] = [];

@@ -1,13 +1,13 @@
 /** A hub with a registry: fleets `north` and `south` with one car each, owned by the users `ada` and `bob`. */
 
-import { createPrivateKey, randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { SystemClock } from '../../adapters/clock/system.ts';
-import type { TokenGrant } from '../../hub/http/access.ts';
-import { issueAccess, tokenKeyFile } from '../../hub/start/access.ts';
+import type { TokenGrant, TokenKeys } from '../../hub/http/access.ts';
+import { issueAccess } from '../../hub/start/access.ts';
 import { digestOf } from '../../hub/start/clients.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { type OpenRegistry, openRegistry } from '../../hub/start/registry.ts';
@@ -16,6 +16,7 @@ import type { Body, BodyKind } from '../../protocol/schema/message.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { MqttClient } from '../rig/mqtt-client.ts';
+import { hubTokenKeys } from './hub-tokens.ts';
 import { type MessageOptions, payloadOf } from './messages.ts';
 
 export const [NORTH, SOUTH] = ['VF3VGEHVBN0000001', 'VF3VGEHVBS0000002'] as const;
@@ -43,10 +44,12 @@ export class RegisteredHub {
   readonly log = new MemoryLog();
   #open: OpenRegistry | undefined;
   #hub: Hub | undefined;
+  #database: string | undefined;
 
   async start(options: Partial<HubOptions> = {}): Promise<this> {
     const { data, log } = this;
     const { database } = options;
+    this.#database = database;
     this.#open = await openRegistry({ data, ...defined({ database }) }, log);
     const { registry } = this.#open;
     for (const { vin, fleet, user } of cars) {
@@ -78,17 +81,21 @@ export class RegisteredHub {
   async bearer(grant: Grant): Promise<string> {
     const issued = Date.now();
     const all = { name: 'ops', scopes: [], issued, expires: issued + LASTS_MS, ...grant };
-    return `Bearer ${await issueAccess(tokenKeyFile(join(this.data, 'keys')), this.open.registry, all)}`;
+    return `Bearer ${await issueAccess(await this.#keys(), this.open.registry, all)}`;
   }
 
   /** Like {@link bearer}, with claims that the hub itself would never sign. */
   async forged(sub: string, claims: Readonly<Record<string, unknown>>): Promise<string> {
-    const key = createPrivateKey(readFileSync(tokenKeyFile(join(this.data, 'keys'))));
+    const { key } = await (await this.#keys()).signer();
     const id = randomUUID();
     const issued = Date.now();
     await this.open.registry.addToken({ id, name: sub, scopes: [], issued, expires: issued + LASTS_MS });
     const token = new SignJWT(claims).setJti(id).setProtectedHeader({ alg: 'EdDSA' }).setIssuer('vigie-hub');
     return `Bearer ${await token.setAudience('vigie-hub').setSubject(sub).setIssuedAt().setExpirationTime('10m').sign(key)}`;
+  }
+
+  #keys(): Promise<TokenKeys> {
+    return hubTokenKeys({ data: this.data, ...defined({ database: this.#database }) });
   }
 
   async ask(path: string, authorization?: string, body?: object, method?: string): Promise<Asked> {

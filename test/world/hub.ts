@@ -112,7 +112,7 @@ export class WorldHub {
     });
     const commands = new HubCommands({
       store: this.#audit,
-      key: { id: hubKey.hex, sign: (payload) => hubKey.sign(payload) },
+      keys: () => [{ id: hubKey.hex, sign: (payload) => hubKey.sign(payload) }],
       clock,
       log: quiet,
       publish: async (topic, payload) => send(topic.split('/')[2] ?? '', topic, payload),

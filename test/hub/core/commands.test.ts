@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
-import { HubCommands } from '../../../hub/core/commands.ts';
+import { type CommandKey, HubCommands } from '../../../hub/core/commands.ts';
 import type { CommandStore, KeptCommand, NewCommand } from '../../../hub/core/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { NOON, ONE } from '../messages.ts';
 
 /** A store that adds one command at a time. The test decides when each commit ends. */
-class Trail implements Pick<CommandStore, 'add' | 'pending'> {
+class Trail implements Pick<CommandStore, 'add' | 'pending' | 'answeredKey'> {
   readonly kept: KeptCommand[] = [];
+  answered: string | undefined;
   commit: Promise<void> = Promise.resolve();
 
   async add(command: NewCommand, seal: (counter: number) => Uint8Array) {
@@ -19,18 +20,22 @@ class Trail implements Pick<CommandStore, 'add' | 'pending'> {
     return { kept, isNew: true };
   }
 
+  async answeredKey(): Promise<string | undefined> {
+    return this.answered;
+  }
+
   async pending(): Promise<readonly KeptCommand[]> {
     return this.kept;
   }
 }
 
-function begin(publish?: () => Promise<void>) {
+function begin(publish?: () => Promise<void>, ids: readonly [string, ...string[]] = ['aa']) {
   const store = new Trail();
   const log = new MemoryLog();
   const sent: { readonly topic: string; readonly payload: Uint8Array }[] = [];
   const commands = new HubCommands({
     store,
-    key: { id: 'aa', sign: (payload) => payload },
+    keys: () => ids.map((id) => ({ id, sign: (payload: Uint8Array) => payload })) as [CommandKey],
     clock: { now: () => NOON },
     log,
     publish: async (topic, payload) => {
@@ -85,4 +90,14 @@ test('a command body of the wrong form is refused before anything is stored', as
   const order = { id: 'a1', vin: ONE, type: 'Doors' as const, body: { state: 'Ajar' }, caller: 'somebody' };
   await expect(commands.submit(order)).rejects.toMatchObject({ code: 'command.malformed' });
   expect(store.kept).toEqual([]);
+});
+
+test.each([
+  ['the first key', undefined, 'aa'],
+  ['the key of the command that the car answered last', 'bb', 'bb'],
+  ['the first key if the answered one is no longer in use', 'cc', 'aa'],
+])('of several keys, a command is signed with %s', async (_, answered, key) => {
+  const { store, lock } = begin(undefined, ['aa', 'bb']);
+  store.answered = answered;
+  expect(await lock('a1')).toMatchObject({ key });
 });

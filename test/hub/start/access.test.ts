@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
 import { hubCommand } from '../../../commands/hub.ts';
 import { signToken } from '../../../hub/http/access.ts';
-import { issueAccess, tokenKeyFile } from '../../../hub/start/access.ts';
+import { issueAccess } from '../../../hub/start/access.ts';
 import { digestOf } from '../../../hub/start/clients.ts';
 import { type Hub, startHub } from '../../../hub/start/hub.ts';
 import { type OpenRegistry, openRegistry } from '../../../hub/start/registry.ts';
@@ -20,6 +20,7 @@ import { downFilter, upTopic } from '../../../protocol/topics.ts';
 import { EventClient, type ServerEvent } from '../../rig/event-stream.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { MqttClient } from '../../rig/mqtt-client.ts';
+import { foreignSigner, hubTokenKeys } from '../hub-tokens.ts';
 import { NOON, payloadOf, trip } from '../messages.ts';
 
 const [NORTH, SOUTH, STRANGER] = ['VF3VGEHVBA0000001', 'VF3VGEHVBA0000002', 'VF3VGEHVBA0000003'] as const;
@@ -42,9 +43,9 @@ interface Grant {
   readonly expires?: number;
 }
 
-function token({ name = 'ops', scopes = scopeNames, expires = Date.now() + 60_000, ...grant }: Grant = {}) {
+async function token({ name = 'ops', scopes = scopeNames, expires = Date.now() + 60_000, ...grant }: Grant = {}) {
   const issued = Date.now();
-  return issueAccess(tokenKeyFile(join(data, 'keys')), open.registry, { name, scopes, issued, expires, ...grant });
+  return issueAccess(await hubTokenKeys({ data }), open.registry, { name, scopes, issued, expires, ...grant });
 }
 
 async function ask(path: string, authorization?: string, body?: object): Promise<{ status: number; body: Json }> {
@@ -106,7 +107,7 @@ afterAll(async () => {
 });
 
 test('requests without a token, with another hub’s token or with an expired token are refused', async () => {
-  const foreign = await signToken(join(folder, 'foreign.pem'), {
+  const foreign = await signToken(foreignSigner, {
     id: randomUUID(),
     name: 'ops',
     fleets: ['north'],
@@ -366,7 +367,7 @@ test('a withdrawn token is refused at the next request and its stream ends; othe
 test('a token that is missing from the database is refused and can be withdrawn by its id', async () => {
   const id = randomUUID();
   const times = { issued: Date.now(), expires: Date.now() + 60_000 };
-  const unknown = await signToken(tokenKeyFile(join(data, 'keys')), {
+  const unknown = await signToken(await (await hubTokenKeys({ data })).signer(), {
     id,
     name: 'ops',
     fleets: ['north'],

@@ -15,6 +15,7 @@ import { describePeers } from '../../rig/peers.ts';
 import { PostgresRig } from '../../rig/postgres.ts';
 import { shippedBounds } from '../../rig/shipped-brokers.ts';
 import { DrivingCar } from '../driving-car.ts';
+import { groupSecretIn } from '../hub-tokens.ts';
 import { payloadOf, trip } from '../messages.ts';
 
 const rules = fileURLToPath(new URL('../../../config/brokers/mosquitto.acl', import.meta.url));
@@ -45,9 +46,12 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  const groupSecret = groupSecretIn(folder);
+
   async function start(data: string, group: string, more: Partial<HubOptions> = {}): Promise<Hub> {
     const hub = await startHub({
       data: join(folder, data),
+      secretFile: groupSecret,
       broker: { address: { url: broker.url }, group, receiveMaximum: 100 },
       port: 0,
       http: 0,

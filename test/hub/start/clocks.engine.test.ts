@@ -11,6 +11,7 @@ import { MemoryLog } from '../../rig/log.ts';
 import { describePeer } from '../../rig/peers.ts';
 import { PostgresRig } from '../../rig/postgres.ts';
 import { DrivingCar } from '../driving-car.ts';
+import { groupSecretIn } from '../hub-tokens.ts';
 import { received, trip } from '../messages.ts';
 
 const HOUR = 3_600_000;
@@ -32,6 +33,7 @@ class WrongClock extends SystemClock {
 describePeer('initdb', 'PostgreSQL with wrong clocks', () => {
   const server = new PostgresRig();
   const data = mkdtempSync(join(tmpdir(), 'vigie-hub-clocks-'));
+  const secretFile = groupSecretIn(data);
   beforeAll(() => server.start());
   afterAll(async () => {
     await server.remove();
@@ -51,7 +53,7 @@ describePeer('initdb', 'PostgreSQL with wrong clocks', () => {
     const begin = async (own: SystemClock): Promise<Hub> => {
       const clock = await hubClock(database, own);
       const folder = mkdtempSync(join(data, `${name.replaceAll(' ', '-')}-`));
-      const hub = await startHub({ data: folder, database, port: 0, http: 0, clock, log: new MemoryLog() });
+      const hub = await startHub({ data: folder, database, secretFile, port: 0, http: 0, clock, log: new MemoryLog() });
       onTestFinished(() => hub.stop());
       return hub;
     };
