@@ -14,7 +14,7 @@ import {
   readEnrolmentToken,
 } from '../../../adapters/certificates/index.ts';
 import { SystemClock } from '../../../adapters/clock/system.ts';
-import { issueAccess, tokenKeyFile } from '../../../hub/start/access.ts';
+import { issueAccess } from '../../../hub/start/access.ts';
 import { issueToken } from '../../../hub/start/enrolment.ts';
 import { startHub } from '../../../hub/start/hub.ts';
 import { openRegistry } from '../../../hub/start/registry.ts';
@@ -24,6 +24,7 @@ import { MemoryLog } from '../../rig/log.ts';
 import { MosquittoRig } from '../../rig/mosquitto.ts';
 import { MqttClient } from '../../rig/mqtt-client.ts';
 import { describePeer } from '../../rig/peers.ts';
+import { hubTokenKeys } from '../hub-tokens.ts';
 import { payloadOf, trip } from '../messages.ts';
 
 const [ONE, OTHER] = ['VF3VGEHVBM0000001', 'VF3VGEHVBM0000002'] as const;
@@ -120,7 +121,7 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
       const issued = Date.now();
       const grant = { name: 'ops', fleets: ['north'], issued, expires: issued + 600_000 };
       const token = async (scopes: string[]) =>
-        issueAccess(tokenKeyFile(join(data, 'keys')), registry, { ...grant, scopes });
+        issueAccess(await hubTokenKeys({ data }), registry, { ...grant, scopes });
       let headers = { authorization: `Bearer ${await token(['data:telemetry', 'hub:status:read'])}` };
       expect(await table()).toMatchObject({ total: 1, unregistered: 1 });
       headers = { authorization: `Bearer ${await token(['data:telemetry'])}` };
