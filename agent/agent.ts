@@ -4,6 +4,7 @@ import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { Trip } from '../protocol/schema/trip.ts';
+import { hexOf } from '../protocol/signals/hash.ts';
 import type { Callbacks } from './callbacks/callbacks.ts';
 import { CallbackDesk } from './callbacks/desk.ts';
 import { CheckpointPolicy } from './checkpoint-policy.ts';
@@ -33,6 +34,7 @@ import type { PowerState, PowerStates } from './power/power.ts';
 import { WatchLease } from './power/watch-lease.ts';
 import { Records } from './records.ts';
 import type { Requests } from './remotes/requests.ts';
+import { VehicleAnnouncement } from './vehicle-announcement.ts';
 import { FAREWELL, within } from './within.ts';
 
 /** Interval of the recorders' ticks, ms. */
@@ -46,6 +48,8 @@ export class Agent implements LinkEvents {
   readonly channels = new Channels();
   readonly monitors: MonitorDesk;
   readonly callbacks: CallbackDesk;
+  /** Description of the car. Undefined if none was given. */
+  readonly vehicle: VehicleAnnouncement | undefined;
   readonly #ports: AgentPorts;
   readonly #options: AgentOptions;
   readonly #mapping: Mapping;
@@ -108,6 +112,7 @@ export class Agent implements LinkEvents {
     this.#callbacks = makeCallbacks(core, this.monitors, this.#complain);
     this.#callbacks.recall(memory);
     this.callbacks = new CallbackDesk(this.#callbacks);
+    this.vehicle = this.#describe();
     memory.keep(() => this.#states());
 
     // Power states.
@@ -262,8 +267,17 @@ export class Agent implements LinkEvents {
     for (const recorder of this.#pipeline.recorders) recorder.correct?.(by, latest);
     this.#records.correct(by, latest);
     this.#callbacks.correct(by, earliest, latest);
+    this.vehicle?.correct(by, earliest, latest);
     this.#startedAt += by;
     this.hello(by);
+  }
+
+  #describe(): VehicleAnnouncement | undefined {
+    const { vehicle } = this.#options;
+    if (vehicle === undefined) return undefined;
+    const { entries = [], catalog } = this.signals?.numbers ?? {};
+    const facts = entries.length === 0 || catalog === undefined ? vehicle : { ...vehicle, catalog: hexOf(catalog) };
+    return new VehicleAnnouncement(facts, this.#outbox, this.#ports.memory, this.#ports.clock.now());
   }
 
   #greet(): void {
@@ -271,6 +285,7 @@ export class Agent implements LinkEvents {
     this.hello();
     if (this.#greeted) return;
     this.#greeted = true;
+    this.vehicle?.announce();
     this.monitors.announce().catch(this.#complain);
   }
 
@@ -296,6 +311,7 @@ export class Agent implements LinkEvents {
     else yield* this.#snapshot.states();
     yield* this.#pipeline.monitors.states();
     yield* this.monitors.states();
+    yield* this.vehicle?.states() ?? [];
     yield* this.#callbacks.states();
     yield* this.#power.states();
     yield* this.#downlink.states();

@@ -3,6 +3,7 @@ import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { ClockQuality, Message } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
+import type { VehicleFacts } from '../protocol/schema/vehicle.ts';
 import type { AgentSettings, CaptureSettings } from '../protocol/settings.ts';
 import type { Notifier } from './callbacks/notifier.ts';
 import type { Overseer } from './health/overseer.ts';
@@ -150,6 +151,8 @@ export interface AgentOptions {
   readonly quality: () => ClockQuality;
   readonly window: () => number;
   readonly settings: AgentSettings;
+  /** Description of the car. If omitted, the agent publishes none, as for a log. */
+  readonly vehicle?: VehicleFacts;
   /** Limits on commands in addition to those of the settings. */
   readonly limits?: Pick<Limits, 'burst' | 'daily'>;
   /** Time zone of programs that name none, from the IANA database. */

@@ -91,7 +91,7 @@ export function pipeline({
   const trips = new TripRecorder({ status, records, rule: profile.trips });
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
   const waypoints = new WaypointRecorder(status, records, profile.waypoints, outbox, patience);
-  const statusRecorder = new StatusRecorder(status, publisher, patience);
+  const statusRecorder = new StatusRecorder(status, publisher, patience, trips);
   const monitors = new Monitors({
     status,
     trips,

@@ -22,7 +22,7 @@ import { readFaultsCommand } from './faults.ts';
 import type { OpenRecords } from './records.ts';
 import { signalsOf } from './vehicle.ts';
 import { version } from './version.ts';
-import { namesOf } from './view.ts';
+import { factsOf, namesOf, takesCommands } from './view.ts';
 
 /** Parts of the agent of a car. */
 interface CarAgentParts {
@@ -81,6 +81,7 @@ export async function buildAgent(options: CarOptions, parts: CarAgentParts): Pro
     {
       ...{ vin, version, boot: records.boot, settings },
       ...defined({ zone: options.zone, numbered: options.numbered }),
+      vehicle: factsOf({ vehicle, http: options.http, commands: takesCommands(options) }),
       quality: () => clock.quality(),
       window: () => link.window ?? 1,
     },

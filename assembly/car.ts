@@ -23,7 +23,7 @@ import { readAgain } from './read-again.ts';
 import { type OpenRecords, openKeys, openRecords } from './records.ts';
 import { keepChannels } from './retry.ts';
 import { quietly, type Teardown, withTeardown } from './teardown.ts';
-import { benchOf, titleOf, viewOf } from './view.ts';
+import { benchOf, takesCommands, titleOf, viewOf } from './view.ts';
 
 export interface Car {
   readonly agent: Agent;
@@ -188,9 +188,4 @@ async function openExits(options: CarOptions, { agent }: CarAgent, rest: UnitRes
   // Only a car with exits loads their code and words.
   const { openExit } = await import('./exits.ts');
   return openExit({ ...exits, ...{ vin, title, vehicle, agent, rest, clock, log }, commands: takesCommands(options) });
-}
-
-/** Returns true if commands for this car can be signed and can reach a bus. */
-function takesCommands({ trust, sender, requesters, actuators = [] }: CarOptions): boolean {
-  return trust !== undefined && (sender !== undefined || (requesters?.size ?? 0) > 0 || actuators.length > 0);
 }

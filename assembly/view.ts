@@ -2,11 +2,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { NamedVehicle } from '../adapters/callbacks/notification.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
-import type { CarView } from '../adapters/http/resources/car.ts';
+import type { Capabilities, CarView } from '../adapters/http/resources/car.ts';
 import { fleetOfId } from '../adapters/http/resources/owners.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { RecordStore } from '../agent/ports.ts';
 import type { VehicleConfiguration } from '../config/http.ts';
+import { dataCapabilitiesOf } from '../protocol/capabilities.ts';
+import { defined } from '../protocol/defined.ts';
+import type { Country } from '../protocol/interface/countries.ts';
+import { MAX_PICTURES, type VehicleFacts } from '../protocol/schema/vehicle.ts';
+import type { CarOptions } from './car-options.ts';
 import type { InterfaceOptions } from './interface.ts';
 import type { Vehicle } from './vehicle.ts';
 
@@ -43,18 +48,18 @@ export function namesOf({ vin, vehicle, http }: NameOptions): NamedVehicle {
 /** Returns the view of the car for the interface. All data are read on request. */
 export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore): CarView {
   const { vin, vehicle, commands, http } = options;
-  const { profile } = vehicle;
   const { id = idOf(vin), motorization = motorizationOf(vehicle), ...described } = describe(http);
   return {
-    vehicle: { vin, id, motorization, ...described },
-    capabilities: {
-      paths: new Set(profile.sources.map(({ path }) => path)),
-      actions: new Set(Object.keys(profile.commands)),
-      commands,
+    get vehicle() {
+      return { vin, id, motorization, ...described, ...agent.vehicle?.times };
     },
+    capabilities: { ...capabilitiesOf(vehicle), commands },
     status: agent.status,
     records,
-    openTrip: () => agent.openTrip,
+    present: (trip) => {
+      const open = agent.openTrip;
+      return open?.id === trip.id ? open : trip;
+    },
     monitors: agent.monitors,
     callbacks: agent.callbacks,
     remotes: agent.requests,
@@ -65,8 +70,56 @@ export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore)
   };
 }
 
+/** Returns the description of the car for its messages. Its addresses, such as `id`, are only those of its interface. */
+export function factsOf({
+  vehicle,
+  commands,
+  http,
+}: Omit<NameOptions, 'vin'> & { readonly commands: boolean }): VehicleFacts {
+  const {
+    motorization = motorizationOf(vehicle),
+    brand,
+    label,
+    pictures,
+    callCenters,
+  } = http === undefined ? {} : describe(http);
+  const { data, actions } = capabilitiesOf(vehicle);
+  return {
+    motorization,
+    ...defined({ brand, label, pictures: pictures?.slice(0, MAX_PICTURES) }),
+    ...(callCenters === undefined
+      ? {}
+      : {
+          callCenters: Object.entries(callCenters).map(([country, phoneNumber]) => ({
+            country: country as Country,
+            phoneNumber,
+          })),
+        }),
+    data: [...data],
+    actions: [...actions],
+    commands,
+  };
+}
+
+function capabilitiesOf({ profile }: Vehicle): Omit<Capabilities, 'commands'> {
+  return {
+    data: dataCapabilitiesOf(new Set(profile.sources.map(({ path }) => path))),
+    actions: new Set(Object.keys(profile.commands)),
+  };
+}
+
 function describe(http: ViewOptions['http']): VehicleConfiguration {
   return 'local' in http ? {} : http.vehicle;
+}
+
+/** Returns true if commands for this car can be signed and can reach a bus. */
+export function takesCommands({
+  trust,
+  sender,
+  requesters,
+  actuators = [],
+}: Pick<CarOptions, 'trust' | 'sender' | 'requesters' | 'actuators'>): boolean {
+  return trust !== undefined && (sender !== undefined || (requesters?.size ?? 0) > 0 || actuators.length > 0);
 }
 
 /** Returns the controls that disconnect parts of a bench. */

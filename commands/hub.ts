@@ -119,6 +119,7 @@ async function runHub(options: Options): Promise<void> {
     http: ports.http,
     ...(configuration?.trustedProxies === undefined ? {} : { trustedProxies: configuration.trustedProxies }),
     ...(configuration?.tiles === undefined ? {} : { tiles: configuration.tiles }),
+    ...defined({ vehicle: configuration?.vehicle, clients: configuration?.clients }),
     ...(configuration?.callbacks === undefined ? {} : { callbacks: configuration.callbacks }),
     ...(configuration?.retention === undefined ? {} : { retention: configuration.retention }),
     ...(configuration?.signIn === undefined ? {} : { signIn: configuration.signIn }),

@@ -57,6 +57,21 @@ const callCenters = closed(
   ) as Record<Country, TOptional<TUnsafe<string>>>,
 );
 
+const vehicleMembers = {
+  brand: Type.Optional(line('Make')),
+  label: Type.Optional(line('Model')),
+  pictures: Type.Optional(listOf(https('A picture', 'the address of a picture'), 1, 'At most 12')),
+  callCenters: Type.Optional(callCenters),
+};
+
+/** Description of all cars of a hub, with the names of the members in a car. */
+export const vehicleOfHub = Type.Optional(closed('Description of cars that do not tell it themselves', vehicleMembers));
+
+/** Clients of the user side of a hub. */
+export const userOfHub = Type.Optional(
+  closed('The user side (4.17.2)', { clients: listOf(userClient, 1, 'Clients that need another form of `energy`') }),
+);
+
 const vehicle = closed('Description of the car', {
   id: Type.Optional(
     line('Id of the car in addresses; by default made of its VIN', {
@@ -67,10 +82,7 @@ const vehicle = closed('Description of the car', {
   motorization: Type.Optional(
     choice(['Electric', 'Hybrid', 'Thermic', 'Hydrogen'], 'By default derived from the profile'),
   ),
-  brand: Type.Optional(line('Make')),
-  label: Type.Optional(line('Model')),
-  pictures: Type.Optional(listOf(https('A picture', 'the address of a picture'), 1, 'At most 12')),
-  callCenters: Type.Optional(callCenters),
+  ...vehicleMembers,
 });
 
 /** Proxies in front of the server of a car or a hub. */
@@ -317,7 +329,11 @@ function readUser(
   return { ...rest, ...defined({ jwks: set, keys: files }) };
 }
 
-function checkClients({ clients = [], clientIds }: NonNullable<HttpInput['user']>, findings: Findings): void {
+/** Checks the clients at `/http/user` of a car or a hub. */
+export function checkClients(
+  { clients = [], clientIds }: Pick<NonNullable<HttpInput['user']>, 'clients' | 'clientIds'>,
+  findings: Findings,
+): void {
   const ids = clients.map(({ clientId }) => clientId);
   const twice = repeated(ids);
   if (twice !== undefined) {

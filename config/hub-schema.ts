@@ -6,7 +6,7 @@ import { kinds } from '../protocol/schema/kind.ts';
 import { callbacksSchema } from './callbacks.ts';
 import { brokerMembers } from './configuration-schema.ts';
 import { choice, closed, filePath, format, keyed, line, listOf, number } from './fields.ts';
-import { mapTiles, trustedProxies } from './http.ts';
+import { mapTiles, trustedProxies, userOfHub, vehicleOfHub } from './http.ts';
 
 /** Format version of hub.yaml that this version reads. */
 const hubVersion = 1;
@@ -90,6 +90,8 @@ export const hubSchema = closed('Configuration of a hub', {
       ),
       trustedProxies,
       tiles: mapTiles,
+      vehicle: vehicleOfHub,
+      user: userOfHub,
     }),
   ),
   callbacks: Type.Optional({

@@ -14,7 +14,15 @@ import type { Environment } from './environment.ts';
 import { checkForm } from './faults.ts';
 import { Findings } from './findings.ts';
 import { hub as formOfHub } from './generated/hub-validator.js';
-import { checkProxies, checkTiles, isLoopback, readAddress } from './http.ts';
+import {
+  checkClients,
+  checkProxies,
+  checkTiles,
+  isLoopback,
+  readAddress,
+  type UserConfiguration,
+  type VehicleConfiguration,
+} from './http.ts';
 import { type HubInput, hubDefaults, hubSchema } from './hub-schema.ts';
 import { type BrokerAddressInput, type BrokerConfiguration, readBroker } from './mqtt.ts';
 
@@ -54,6 +62,10 @@ export interface HubConfiguration {
   readonly trustedProxies?: readonly string[];
   /** Map tiles of the page. If omitted, the page loads none. */
   readonly tiles?: MapTiles;
+  /** Description of cars that do not tell it themselves. */
+  readonly vehicle?: Pick<VehicleConfiguration, 'brand' | 'label' | 'pictures' | 'callCenters'>;
+  /** Clients of the user side that need another form of `energy`. */
+  readonly clients?: NonNullable<UserConfiguration['clients']>;
   /** If omitted, the hub notifies only public addresses by `https` and `wss`, and sends no push messages. */
   readonly callbacks?: CallbacksConfiguration;
   /** Retention of messages by kind, days. If omitted, forever. */
@@ -101,11 +113,13 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
   checkProxies(trustedProxies, findings);
   const tiles = findings.sound('/http') ? input.http?.tiles : undefined;
   checkTiles(tiles, findings);
+  const { vehicle, user } = (findings.sound('/http') ? input.http : undefined) ?? {};
+  if (user !== undefined) checkClients(user, findings);
   const metrics = readListen(input.metrics?.listen, '/metrics', findings, false);
   return {
     ...defined({ name: input.name }),
     data: beside(typeof input.data === 'string' ? input.data : hubDefaults.data),
-    ...defined({ broker, database, http, trustedProxies, tiles }),
+    ...defined({ broker, database, http, trustedProxies, tiles, vehicle, clients: user?.clients }),
     ...(input.callbacks === undefined ? {} : { callbacks: readCallbacks(input.callbacks, beside, findings) }),
     ...defined({ retention, signIn, tls, metrics }),
     log: { level: (findings.sound('/log') ? input.log?.level : undefined) ?? hubDefaults.log.level },

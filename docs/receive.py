@@ -101,7 +101,7 @@ def decode(payload, catalogs):
         if schema.get('x-resolution'): return value_of({'resolution': schema['x-resolution']}, item)
         return item == 1 if schema.get('type') == 'boolean' else item
     def spread(it):
-        if 'catalog' in it: it['catalog'] = it['catalog'].hex()
+        if isinstance(it.get('catalog'), bytes): it['catalog'] = it['catalog'].hex()
         if 'entries' in it: catalogs.setdefault(it['catalog'], {}).update({one['number']: one for one in it['entries']})
         if 'stale' in it: it['stale'] = [SLOTS.get(id, {'path': f'#{id}'})['path'] for id in it['stale']]
         if 'start' not in it or 'columns' not in it: return it

@@ -18,7 +18,7 @@ export const classes: readonly PriorityClass[] = [
   // Records are readable for two months; a receiver that is absent for longer cannot read them there either.
   { name: 'emergencies', kinds: ['alert', 'collision', 'stolen', 'alarm'], expiry: 60 * DAY },
   { name: 'records', kinds: ['trip', 'maintenance', 'fault'], expiry: 60 * DAY },
-  { name: 'state', kinds: ['status', 'hello', 'monitor', 'gap', 'catalog', 'text'], expiry: 60 * DAY },
+  { name: 'state', kinds: ['status', 'hello', 'monitor', 'gap', 'catalog', 'text', 'vehicle'], expiry: 60 * DAY },
   { name: 'way', kinds: ['waypoint'], expiry: 60 * DAY },
   { name: 'telemetry', kinds: ['telemetry'], expiry: 60 * DAY },
   { name: 'captures', kinds: ['capture'], expiry: 60 * DAY },

@@ -70,7 +70,7 @@ export function upFilter(vin?: string): string {
 export function retainedOf(vin: string): { readonly filters: readonly string[]; readonly topics: readonly string[] } {
   return {
     filters: [upFilter(vin), presenceTopic(vin), downFilter(vin)],
-    topics: [presenceTopic(vin), upTopic(vin, 'status'), upTopic(vin, 'monitor')],
+    topics: [presenceTopic(vin), upTopic(vin, 'status'), upTopic(vin, 'monitor'), upTopic(vin, 'vehicle')],
   };
 }
 

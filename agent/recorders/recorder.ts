@@ -1,4 +1,4 @@
-import type { Trip } from '../../protocol/schema/trip.ts';
+import type { Trip, TripReport } from '../../protocol/schema/trip.ts';
 import type { ChannelObserver } from '../model/channels.ts';
 import type { ObservedStatus, StatusObserver } from '../model/status.ts';
 import type { Publisher } from '../ports.ts';
@@ -72,4 +72,13 @@ export interface TripReader {
 export interface OpenTripReader {
   /** Returns the open trip at `now`, UTC ms, with its duration and distance so far. */
   present(now: number): Trip | undefined;
+}
+
+/** Reports how far the open trip is. */
+export interface TripProgress {
+  /**
+   * Returns the members of the open trip at `now`, UTC ms, that differ from its newest message; if not `whole`, only its
+   * distance.
+   */
+  progress(now: number, whole: boolean): TripReport | undefined;
 }

@@ -1,7 +1,9 @@
+import { defined } from '../../protocol/defined.ts';
+import type { StatusMessage } from '../../protocol/schema/status-message.ts';
 import { type Slot, type SlotValue, statusObjects } from '../../protocol/slots.ts';
 import type { Status } from '../model/status.ts';
 import type { Publisher } from '../ports.ts';
-import { type Patience, type Recorder, unchanged } from './recorder.ts';
+import { type Patience, type Recorder, type TripProgress, unchanged } from './recorder.ts';
 
 /** Delay of a change to wait for further ones, ms: events are sent at once, drifting quantities are collected. */
 const GATHER = { event: 1_000, quantity: 10_000 };
@@ -21,6 +23,9 @@ export class StatusRecorder implements Recorder {
   readonly #status: Status;
   readonly #publisher: Publisher;
   readonly #patience: Patience;
+  readonly #trips: TripProgress;
+  /** Id of the open trip in the last complete Status. */
+  #tripId: string | undefined;
   /** Time at which the changes since the last message must be published; infinite if there are none. */
   #due = Number.POSITIVE_INFINITY;
   /** Time of the first change that waits for publication. */
@@ -35,10 +40,16 @@ export class StatusRecorder implements Recorder {
   /** True if something changed since the last complete Status, even if only a value became stale. */
   #outdated = false;
 
-  constructor(status: Status, publisher: Publisher, patience: Patience = unchanged) {
+  constructor(
+    status: Status,
+    publisher: Publisher,
+    patience: Patience = unchanged,
+    trips: TripProgress = { progress: () => undefined },
+  ) {
     this.#status = status;
     this.#patience = patience;
     this.#publisher = publisher;
+    this.#trips = trips;
   }
 
   /** The link is up: subscribers may have missed changes, so the next publication is complete and immediate. */
@@ -80,7 +91,7 @@ export class StatusRecorder implements Recorder {
     const steppedBack = now < this.#wholeAt || now < this.#changedAt - GATHER.quantity;
     const quiet = this.#due === Number.POSITIVE_INFINITY && now - this.#changedAt >= QUIET;
     if (this.#whole || quiet || steppedBack || now - this.#wholeAt >= WHOLE) this.#publishWhole(now);
-    else if (now >= Math.min(this.#due, this.#waitsSince + this.#patience(GATHER.quantity))) this.#publishChanged();
+    else if (now >= Math.min(this.#due, this.#waitsSince + this.#patience(GATHER.quantity))) this.#publishChanged(now);
   }
 
   flush(now: number): void {
@@ -102,20 +113,25 @@ export class StatusRecorder implements Recorder {
     this.#whole = false;
     this.#wholeAt = now;
     this.#outdated = false;
-    const body = { full: true, status: this.#status.contents(), ...this.#stale() };
+    const body = { full: true, status: this.#status.contents(), ...this.#beside(now, true) };
     this.#publisher.put('status', body, { retain: true, first: true });
   }
 
-  #publishChanged(): void {
+  #publishChanged(now: number): void {
     this.#due = Number.POSITIVE_INFINITY;
     this.#waitsSince = Number.POSITIVE_INFINITY;
     const changed = new Set<number>();
     for (const [object, noted] of this.#changed.entries()) if (noted === 1) changed.add(object);
-    this.#publisher.put('status', { full: false, status: this.#status.contents(changed), ...this.#stale() });
+    this.#publisher.put('status', { full: false, status: this.#status.contents(changed), ...this.#beside(now, false) });
   }
 
-  #stale(): { stale?: number[] } {
+  #beside(now: number, whole: boolean): Pick<StatusMessage, 'stale' | 'trip'> {
     const { stale } = this.#status;
-    return stale.length === 0 ? {} : { stale: stale.map(({ id }) => id) };
+    const { id, ...progress } = this.#trips.progress(now, whole) ?? {};
+    // An id is longer than the rest.
+    const isKnown = !whole && id === this.#tripId;
+    if (whole) this.#tripId = id;
+    const trip = id === undefined ? undefined : { ...(isKnown ? {} : { id }), ...progress };
+    return { ...(stale.length === 0 ? {} : { stale: stale.map(({ id }) => id) }), ...defined({ trip }) };
   }
 }

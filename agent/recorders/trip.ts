@@ -1,9 +1,10 @@
+import { defined } from '../../protocol/defined.ts';
 import { recordingDefaults, type TripRule } from '../../protocol/recording.ts';
-import type { Trip, TripFaultCause } from '../../protocol/schema/trip.ts';
+import { progressMembers, type Trip, type TripFaultCause, type TripReport } from '../../protocol/schema/trip.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
-import type { OpenTripReader, Recorder, TripReader } from './recorder.ts';
+import type { OpenTripReader, Recorder, TripProgress, TripReader } from './recorder.ts';
 import { tellsPower } from './trip/car.ts';
 import { forget } from './trip/distance.ts';
 import { forgetGauge } from './trip/energy.ts';
@@ -33,7 +34,7 @@ const concerning: ReadonlySet<Slot> = new Set([...signs, ...places, ...gaugeSlot
  * Derives trips from the switch, the speed, the odometer and the position of the car (docs/trips.md). After a power cut
  * it resumes from its saved state, as after a gap in the readings.
  */
-export class TripRecorder implements Recorder, TripReader, OpenTripReader {
+export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripProgress {
   readonly name = 'trip';
   readonly watches = concerning;
   readonly #status: StatusReader;
@@ -65,6 +66,16 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   present(now: number): Trip | undefined {
     const { last, lead } = this.#state.timeline;
     return this.#machine.present(Math.max(now + lead, last ?? now));
+  }
+
+  progress(now: number, whole: boolean): TripReport | undefined {
+    const trip = this.present(now);
+    if (trip === undefined) return undefined;
+    const { id, updatedAt, distance } = trip;
+    if (!whole) return { id, ...defined({ updatedAt, distance }) };
+    const known: Partial<Trip> = this.#records.get('trip', id) ?? {};
+    const changed = progressMembers.filter((name) => JSON.stringify(trip[name]) !== JSON.stringify(known[name]));
+    return { id, ...defined({ updatedAt }), ...Object.fromEntries(changed.map((name) => [name, trip[name]])) };
   }
 
   /**

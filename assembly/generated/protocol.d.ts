@@ -347,7 +347,7 @@ export type Message<K extends BodyKind = BodyKind> = {
 }[K];
 
 /** Kinds of messages from the car. The order is that of the wire: append only. */
-export declare const kinds: readonly ['status', 'telemetry', 'waypoint', 'trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'monitor', 'gap', 'hello', 'catalog', 'fault', 'capture', 'text'];
+export declare const kinds: readonly ['status', 'telemetry', 'waypoint', 'trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'monitor', 'gap', 'hello', 'catalog', 'fault', 'capture', 'text', 'vehicle'];
 
 /** Changes if a receiver of the previous version could misread a message. New members do not change it. */
 export declare const PROTOCOL_VERSION = 1;

@@ -35,11 +35,14 @@ export interface ClockCorrection {
   readonly by: number;
 }
 
+/** Kinds of messages that {@link VehicleStatus} contains. */
+type StatusKind = 'status' | 'vehicle';
+
 export interface CommitChanges {
   /** Arrival of the newest new message that a car itself sent, UTC ms, by vehicle. */
   readonly heard: ReadonlyMap<number, number>;
-  /** Status messages in their order, by vehicle. */
-  readonly statuses: ReadonlyMap<number, readonly PlacedOf<'status'>[]>;
+  /** Messages that change the state of a vehicle in the table `status`, in their order, by vehicle. */
+  readonly statuses: ReadonlyMap<number, readonly PlacedOf<StatusKind>[]>;
   /** Write these before the records: they correct the times of records. */
   readonly corrections: readonly ClockCorrection[];
   /** Newest message of each record. Pieces of series are their own records and need no row. */
@@ -54,9 +57,9 @@ export interface CommitChanges {
 
 /** Returns the changes by `fresh`, the messages that were not stored before, in the order of arrival. */
 export function changesOf(fresh: readonly PlacedMessage[]): CommitChanges {
-  const statuses = new Map<number, PlacedOf<'status'>[]>();
+  const statuses = new Map<number, PlacedOf<StatusKind>[]>();
   for (const one of fresh) {
-    if (!is(one, 'status')) continue;
+    if (!is(one, 'status') && !is(one, 'vehicle')) continue;
     const own = statuses.get(one.vehicle) ?? [];
     statuses.set(one.vehicle, own);
     own.push(one);

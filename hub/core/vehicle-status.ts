@@ -1,6 +1,9 @@
-/** Status of one car, assembled from its `status` messages in any order of arrival. */
+/** Status and description of one car, from its `status` and `vehicle` messages in any order of arrival. */
+import type { Message } from '../../protocol/schema/message.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import type { StatusMessage } from '../../protocol/schema/status-message.ts';
+import type { TripReport } from '../../protocol/schema/trip.ts';
+import type { VehicleBody } from '../../protocol/schema/vehicle.ts';
 import {
   assemble,
   type Disassembled,
@@ -24,6 +27,14 @@ export interface KeptStatus {
   /** Order of the newest message, and of the newest message with a full Status. */
   readonly newest?: MessageOrder | undefined;
   readonly whole?: MessageOrder | undefined;
+  /** Progress of the open trip. */
+  readonly trip?: TripReport | undefined;
+  readonly vehicle?: KeptVehicle | undefined;
+}
+
+/** The newest `vehicle` message. */
+interface KeptVehicle extends MessageOrder {
+  readonly body: VehicleBody;
 }
 
 /** Slots of each object. */
@@ -41,6 +52,8 @@ export class VehicleStatus {
   #stale: readonly number[] = [];
   #newest: MessageOrder | undefined;
   #whole: MessageOrder | undefined;
+  #trip: TripReport | undefined;
+  #vehicle: KeptVehicle | undefined;
   /** Cached JSON of the slots of each object, until they change. */
   #written: (string | undefined)[] = [];
 
@@ -50,6 +63,8 @@ export class VehicleStatus {
     this.#stale = kept.stale;
     this.#newest = kept.newest;
     this.#whole = kept.whole;
+    this.#trip = kept.trip;
+    this.#vehicle = kept.vehicle;
   }
 
   copy(): VehicleStatus {
@@ -59,6 +74,8 @@ export class VehicleStatus {
     copy.#stale = this.#stale;
     copy.#newest = this.#newest;
     copy.#whole = this.#whole;
+    copy.#trip = this.#trip;
+    copy.#vehicle = this.#vehicle;
     copy.#written = [...this.#written];
     return copy;
   }
@@ -75,7 +92,8 @@ export class VehicleStatus {
       const [first] = all;
       if (first !== undefined && !Number.isNaN(at)) times.push(first.id, at);
     }
-    const beside = JSON.stringify({ times, stale: this.#stale, newest: this.#newest, whole: this.#whole });
+    const [newest, whole, trip, vehicle] = [this.#newest, this.#whole, this.#trip, this.#vehicle];
+    const beside = JSON.stringify({ times, stale: this.#stale, newest, whole, trip, vehicle });
     return `{"values":[${values.join(',')}],${beside.slice(1)}`;
   }
 
@@ -93,12 +111,31 @@ export class VehicleStatus {
     return this.#stale;
   }
 
+  /** Progress of the trip that was open at the newest message. */
+  get openTrip(): TripReport | undefined {
+    return this.#trip;
+  }
+
   /** Returns the tree of the interface with all objects, or only with those in `objects` (indexes). */
   contents(objects?: ReadonlySet<number>): StatusContents {
     return assemble(this.#values, this.#createdAt, objects);
   }
 
-  apply({ full, status, removed = [], stale = [] }: StatusMessage, { boot, seq }: MessageOrder): void {
+  /** Description of the car. Undefined if the car has sent none. */
+  get vehicle(): VehicleBody | undefined {
+    return this.#vehicle?.body;
+  }
+
+  accept(message: Message<'status' | 'vehicle'>): void {
+    if (message.kind === 'status') {
+      this.apply(message.body, message);
+      return;
+    }
+    const { boot, seq, body } = message;
+    if (this.#vehicle === undefined || isAfter(message, this.#vehicle)) this.#vehicle = { boot, seq, body };
+  }
+
+  apply({ full, status, removed = [], stale = [], trip }: StatusMessage, { boot, seq }: MessageOrder): void {
     const order = { boot, seq };
     if (this.#whole !== undefined && !isAfter(order, this.#whole)) return;
     const isNewest = this.#newest === undefined || isAfter(order, this.#newest);
@@ -116,6 +153,8 @@ export class VehicleStatus {
     }
     if (!isNewest) return;
     this.#stale = stale;
+    const isSame = trip !== undefined && (trip.id ?? this.#trip?.id) === this.#trip?.id;
+    this.#trip = isSame && !full ? { ...this.#trip, ...trip } : trip;
     this.#newest = order;
   }
 

@@ -352,9 +352,9 @@ export class SqliteMessageStore implements MessageStore {
   }
 
   /** Writes a copy, so that a failed commit changes nothing that readers see. */
-  #keepStatus(vehicle: number, messages: readonly PlacedOf<'status'>[]): VehicleStatus {
+  #keepStatus(vehicle: number, messages: readonly PlacedOf<'status' | 'vehicle'>[]): VehicleStatus {
     const status = this.#statuses.get(vehicle)?.copy() ?? this.#readStatus(vehicle);
-    for (const { message } of messages) status.apply(message.body, message);
+    for (const { message } of messages) status.accept(message);
     this.#database.run(
       'INSERT INTO status VALUES (?, ?) ON CONFLICT DO UPDATE SET document = excluded.document',
       vehicle,

@@ -6,7 +6,7 @@ import { type JWTPayload, type JWTVerifyGetKey, SignJWT } from 'jose';
 import type { Credentials, Gate, RequestedAccess } from '../../adapters/http/access/credentials.ts';
 import { LocalGate } from '../../adapters/http/access/local.ts';
 import { keysOfFiles, keysOfPem } from '../../adapters/http/access/token-keys.ts';
-import { scopesOf, UserGate } from '../../adapters/http/access/user.ts';
+import { type EnergyClient, scopesOf, UserGate } from '../../adapters/http/access/user.ts';
 import type { Caller } from '../../adapters/http/call.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -74,6 +74,7 @@ interface HubGateParts {
   /** Returns true if the database has a token with this id that was not withdrawn. A signature is not sufficient. */
   readonly isIssued: (id: string) => Promise<boolean>;
   readonly keys: JWTVerifyGetKey;
+  readonly clients?: readonly EnergyClient[] | undefined;
   readonly clock: Clock;
 }
 
@@ -89,8 +90,8 @@ export class HubGate implements Gate {
 
   constructor(parts: HubGateParts) {
     this.#parts = parts;
-    const { keys, clock } = parts;
-    this.#tokens = new UserGate({ issuer: HUB, audience: HUB, keys, claims }, clock);
+    const { keys, clients, clock } = parts;
+    this.#tokens = new UserGate({ issuer: HUB, audience: HUB, keys, claims, ...defined({ clients }) }, clock);
   }
 
   async admit(credentials: Credentials, wanted: RequestedAccess): Promise<Caller> {

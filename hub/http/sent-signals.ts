@@ -6,6 +6,7 @@ import type { ColumnSeries } from '../../protocol/columns/block.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { ShownReading } from '../../protocol/interface/json/signals.ts';
 import type { Catalog, CatalogEntry } from '../../protocol/schema/catalog.ts';
+import { type SignalRules, signalRulesOf } from '../../protocol/schema/monitor/signals.ts';
 import type { Telemetry } from '../../protocol/schema/telemetry.ts';
 import type { SignalText } from '../../protocol/schema/text.ts';
 import { hexOf } from '../../protocol/signals/hash.ts';
@@ -30,6 +31,17 @@ export interface SentSignal {
 
 export interface SentReading extends ShownReading {
   readonly definition: ShownDefinition;
+}
+
+/**
+ * Returns the rules for monitors on the signals of a catalog (hash in hexadecimal), or undefined if no part of it has
+ * arrived. Only the car knows which signals are positions, so each may be one.
+ */
+export async function catalogRules(reader: Reader, vin: string, hash: string): Promise<SignalRules | undefined> {
+  const entries = await new SentCatalogs(reader, vin).named(hash, Number.MAX_SAFE_INTEGER - 1);
+  return entries.size === 0
+    ? undefined
+    : signalRulesOf([...entries.values()].map((one) => ({ ...one, position: true })));
 }
 
 /** Returns the signals in the newest messages of a car, by name. */
@@ -151,8 +163,12 @@ class SentCatalogs {
   }
 
   /** Returns the received entries by number. A catalog may arrive after its telemetry if the broker is new. */
-  async find(catalog: Uint8Array, at: number): Promise<ReadonlyMap<number, CatalogEntry>> {
-    const hash = hexOf(catalog);
+  find(catalog: Uint8Array, at: number): Promise<ReadonlyMap<number, CatalogEntry>> {
+    return this.named(hexOf(catalog), at);
+  }
+
+  /** As {@link find}, by the hash in hexadecimal. */
+  async named(hash: string, at: number): Promise<ReadonlyMap<number, CatalogEntry>> {
     const known = this.#entries.get(hash);
     if (known !== undefined) return known;
     if (!this.#isWhole(hash)) await this.#look(hash, at);

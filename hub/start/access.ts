@@ -1,6 +1,7 @@
 /** Access control for cars: a caller sees the cars of its fleets, or its own cars. */
 import { randomUUID } from 'node:crypto';
 import type { Gate } from '../../adapters/http/access/credentials.ts';
+import type { EnergyClient } from '../../adapters/http/access/user.ts';
 import type { Call, Handlers } from '../../adapters/http/call.ts';
 import type { ServedVehicles } from '../../adapters/http/resources/car.ts';
 import { unknown } from '../../adapters/http/resources/context.ts';
@@ -32,14 +33,15 @@ export async function issueAccess(
 interface HubGatesParts {
   readonly states: RegistryStates;
   readonly keys: TokenKeys;
+  readonly clients?: readonly EnergyClient[] | undefined;
   readonly clock: Clock;
 }
 
 /** Creates the gates of both sides. */
-export function hubGates({ states, keys, clock }: HubGatesParts): Readonly<Record<Side, Gate>> {
+export function hubGates({ states, keys, clients, clock }: HubGatesParts): Readonly<Record<Side, Gate>> {
   const inUse = async (): Promise<boolean> => (await states.current()).inUse;
   const isIssued = async (id: string): Promise<boolean> => (await states.current()).isIssued(id);
-  const of = (side: Side): Gate => new HubGate({ side, inUse, isIssued, keys: keys.verifier, clock });
+  const of = (side: Side): Gate => new HubGate({ side, inUse, isIssued, keys: keys.verifier, clients, clock });
   return { fleet: of('fleet'), user: of('user') };
 }
 

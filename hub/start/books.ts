@@ -16,15 +16,18 @@ import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteType } from '../../protocol/remote/table.ts';
 import { type Callback, readDelivery } from '../../protocol/schema/callback.ts';
-import { anySignal } from '../../protocol/schema/monitor/signals.ts';
+import { noSignals, type SignalRules } from '../../protocol/schema/monitor/signals.ts';
 import { compileMonitor, MONITORS, type Monitor, monitorIdPattern } from '../../protocol/schema/monitor.ts';
 import type { CommandOrder } from '../core/commands.ts';
 import type { MonitorStore, OwnedCallback, OwnedMonitor } from '../core/monitors.ts';
-import type { CallbackCommand, CommandStore, KeptCommand, WallClock } from '../core/ports.ts';
+import type { CallbackCommand, CommandStore, KeptCommand, VehicleReader, WallClock } from '../core/ports.ts';
 import type { Owner } from '../core/registry.ts';
+import { ownersIn } from './access.ts';
+import { namesSignal, signalsOfCar, signalsOfCars } from './car-signals.ts';
 
 interface HubBooksParts {
   readonly store: MonitorStore;
+  readonly reader: VehicleReader;
   /** Rejects addresses to which the hub would not connect. */
   readonly notifier: Pick<Notifier, 'check'>;
   readonly clock: WallClock;
@@ -35,6 +38,14 @@ interface HubBooksParts {
     submit(order: CommandOrder): Promise<KeptCommand>;
     newId(): string;
   };
+}
+
+/** How and where a monitor is to run. */
+interface MonitorTarget {
+  readonly status: Monitor['status'] | undefined;
+  /** The only car. If undefined, all cars of the owner. */
+  readonly vin: string | undefined;
+  readonly signals: SignalRules;
 }
 
 /** Tags of operations that need monitors, callbacks or commands. */
@@ -50,17 +61,22 @@ export function withBooks(
     const owner = ownerIn(call);
     if (!TAGS.has(call.operation.tag) || owner === undefined) return all;
     const books = await Books.read(parts, owner);
+    const isNaming = call.operation.tag === 'Monitors' && namesSignal(call);
+    // Without a registry the fleet has all cars, and callers have no owners.
+    const owners = ownersIn(call) === undefined ? undefined : [owner];
     const opened = async (view: VehicleView | undefined): Promise<VehicleView | undefined> => {
       if (view === undefined) return undefined;
       const { vin } = view.vehicle;
       const remotes = await books.remotes(vin, call);
-      return { ...view, monitors: books.monitors(vin), callbacks: books.callbacks, remotes };
+      const signals = isNaming ? await signalsOfCar(parts.reader, vin) : noSignals;
+      return { ...view, monitors: books.monitors(signals, vin), callbacks: books.callbacks, remotes };
     };
+    const ofAll = isNaming ? await signalsOfCars(parts.reader, owners) : noSignals;
     return {
       ...all,
       byId: async (id) => opened(await all.byId(id)),
       byVin: async (vin) => opened(await all.byVin(vin)),
-      unnamed: { ...all.unnamed, monitors: books.monitors(), callbacks: books.callbacks },
+      unnamed: { ...all.unnamed, monitors: books.monitors(ofAll), callbacks: books.callbacks },
     };
   };
 }
@@ -97,14 +113,13 @@ class Books {
   }
 
   /** Monitors of the vehicle with this VIN. If omitted, of all vehicles of the owner. */
-  monitors(vin?: string): MonitorBook {
+  monitors(signals: SignalRules, vin?: string): MonitorBook {
     const all = [...this.#monitors.values()].filter((one) => vin === undefined || concerns(one, vin));
     return {
-      // The hub has no profiles of cars, so any custom signal may be a position.
-      signals: { rule: () => anySignal, names: [] },
+      signals,
       all: all.map(({ monitor }) => monitor),
       get: (id) => all.find(({ monitor }) => monitor.monitorId === id)?.monitor,
-      put: (id, input, status) => this.#put(id, input, status, vin),
+      put: (id, input, status) => this.#put(id, input, { status, vin, signals }),
       setStatus: async (id, status) => {
         const before = this.#monitors.get(id);
         if (before === undefined) {
@@ -160,16 +175,11 @@ class Books {
   }
 
   /** Stores a monitor like `Monitors.put` of the car. @throws VigieError `input.malformed`, `input.unknown` */
-  async #put(
-    id: string,
-    input: unknown,
-    status: Monitor['status'] | undefined,
-    vin: string | undefined,
-  ): Promise<Monitor> {
+  async #put(id: string, input: unknown, { status, vin, signals }: MonitorTarget): Promise<Monitor> {
     if (!new RegExp(monitorIdPattern).test(id)) {
       throw new VigieError('input.malformed', `must match ${monitorIdPattern}`, { where: 'monitorId' });
     }
-    const { parameter } = compileMonitor(input);
+    const { parameter } = compileMonitor(input, signals);
     const before = this.#monitors.get(id);
     if (before === undefined && this.#monitors.size >= MONITORS) {
       throw new VigieError('input.malformed', `there are ${MONITORS} monitors already: remove one`, {

@@ -27,7 +27,7 @@ import { eventsSeenBy, ownersIn, seeingOnly, servedTo, visibleCars } from './acc
 import { withBooks } from './books.ts';
 import { digestOf } from './clients.ts';
 import type { HubDatabase } from './database.ts';
-import { servedVehicles } from './vehicles.ts';
+import { servedVehicles, type VehicleDefaults } from './vehicles.ts';
 
 /** Parts that the handlers use. */
 export interface HandlersParts {
@@ -44,6 +44,7 @@ export interface HandlersParts {
   readonly resends: ResendRequests;
   readonly pages: PageTokens;
   readonly tiles: MapTiles | undefined;
+  readonly vehicle: VehicleDefaults | undefined;
   readonly pushKey: Parameters<typeof overviewHandlers>[0]['pushKey'];
   readonly clock: Clock;
 }
@@ -53,8 +54,8 @@ export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf>
   const { reader, audit, monitorStore, rollouts } = database;
   const visible = visibleCars(states);
   const desk = { store: audit, submit: (order: CommandOrder) => commands.submit(order), newId: randomUUID };
-  const books = { store: monitorStore, notifier, clock, changed, commands: desk };
-  const served = withBooks(books, servedTo(states, servedVehicles(reader)));
+  const books = { store: monitorStore, reader, notifier, clock, changed, commands: desk };
+  const served = withBooks(books, servedTo(states, servedVehicles(reader, parts.vehicle)));
   const look = (vin: string): void => viewers.look(vin);
   return {
     ...handlersOf(served, pages),

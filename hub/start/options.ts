@@ -1,4 +1,5 @@
 /** Options of a hub, and the parts that all steps of its start share. */
+import type { EnergyClient } from '../../adapters/http/access/user.ts';
 import type { Notifier } from '../../agent/callbacks/notifier.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 import type { Teardown } from '../../assembly/teardown.ts';
@@ -16,6 +17,7 @@ import type { ExternalBroker } from './broker.ts';
 import type { HubDatabase } from './database.ts';
 import type { HubCertificates, SecureHub } from './enrolment.ts';
 import type { HubKeys } from './hub-keys.ts';
+import type { VehicleDefaults } from './vehicles.ts';
 
 /** Default address to listen on: only this machine. */
 export const LOCAL = '127.0.0.1';
@@ -45,6 +47,10 @@ export interface HubOptions {
   readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };
   /** Addresses and networks of proxies before the interface. If omitted, the hub ignores forwarded addresses. */
   readonly trustedProxies?: readonly string[];
+  /** Description of cars that do not tell it themselves. */
+  readonly vehicle?: VehicleDefaults;
+  /** Form of `energy` for clients of the user side. If omitted, an object, as published. */
+  readonly clients?: readonly EnergyClient[];
   /** Tiles of the maps of the page. If omitted, the page loads no tiles. */
   readonly tiles?: MapTiles;
   /** Identity provider for the page. If omitted, people need a token. */

@@ -7,7 +7,7 @@ import { connectExternal, type HubBroker, type HubBrokerParts, startEmbedded } f
 import { clientRights, refusalLog, watchRegistry } from './clients.ts';
 import { HubDeliveries } from './deliveries.ts';
 import type { HubParts, HubStart } from './options.ts';
-import { motorizationOf } from './vehicles.ts';
+import { motorizationIn } from './vehicles.ts';
 
 /** Starts the deliveries of events to receivers. */
 export async function startDeliveries(
@@ -22,7 +22,7 @@ export async function startDeliveries(
     measures: measures.deliveries,
     clock,
     log,
-    motorizationOf: async (vin) => motorizationOf((await reader.status(vin))?.contents() ?? {}),
+    motorizationOf: async (vin) => motorizationIn(await reader.status(vin)),
     changed: () => monitors.wake(),
   });
   // Only one hub uses an SQLite file, so existing claims belong to a killed hub.

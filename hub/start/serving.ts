@@ -57,13 +57,13 @@ export async function startHealth(
   return health;
 }
 
-type InterfaceParts = HubParts & Omit<HandlersParts, 'pages' | 'tiles' | 'clock'>;
+type InterfaceParts = HubParts & Omit<HandlersParts, 'pages' | 'tiles' | 'vehicle' | 'clock'>;
 
 /** Starts the HTTP interface. Rejects as {@link startServer} does. */
 export async function startInterface(start: HubStart, parts: InterfaceParts, health: Health): Promise<RunningServer> {
   const { options, clock, log, teardowns } = start;
   const { database, states, keys, own, live } = parts;
-  const { secure, tiles, trustedProxies, hosts: { http: host = LOCAL } = {} } = options;
+  const { secure, tiles, vehicle, clients, trustedProxies, hosts: { http: host = LOCAL } = {} } = options;
   // A hub without sign-in does not load the client for identity providers.
   const signIn =
     options.signIn &&
@@ -79,8 +79,8 @@ export async function startInterface(start: HubStart, parts: InterfaceParts, hea
   const server = await startServer({
     access: 'hub',
     operations: [...operations, ...hubOperations],
-    handlers: hubHandlers({ ...parts, pages: keys.pages, tiles, clock }),
-    gates: hubGates({ states, keys: keys.tokens, clock }),
+    handlers: hubHandlers({ ...parts, pages: keys.pages, tiles, vehicle, clock }),
+    gates: hubGates({ states, keys: keys.tokens, clients, clock }),
     routes: (router) => {
       addHealth(router, () => health.check(), clock);
       signIn?.add(router);

@@ -15,8 +15,11 @@ import type {
   VehicleView,
 } from '../../adapters/http/resources/car.ts';
 import { idOf, LOCAL_FLEET } from '../../assembly/view.ts';
+import { type DataCapability, dataCapabilitiesOf } from '../../protocol/capabilities.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
+import { presentTrip } from '../../protocol/schema/trip.ts';
 import { disassemble } from '../../protocol/slots.ts';
 import type { FleetRecord, HubKeyset, HubPosition, KnownVehicle, VehicleReader } from '../core/ports.ts';
 import type { Owner } from '../core/registry.ts';
@@ -30,8 +33,22 @@ export interface ServedTo {
   includes(vin: string): boolean;
 }
 
+/** Description of every car that does not tell it itself. */
+export type VehicleDefaults = Pick<VehicleDescription, 'brand' | 'label' | 'pictures' | 'callCenters'>;
+
+interface ViewParts {
+  readonly vin: string;
+  readonly firstSeen: number;
+  readonly status: VehicleStatus;
+  readonly records: RecordSource;
+  readonly defaults: VehicleDefaults;
+}
+
 /** Reads each vehicle on request, so that messages received by other hubs are included. */
-export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => ServedVehicles {
+export function servedVehicles(
+  reader: VehicleReader,
+  defaults: VehicleDefaults = {},
+): (to?: ServedTo) => ServedVehicles {
   /** Series cache the positions of their samples as long as the source exists. */
   const sources = new Map<string, RecordSource>();
   const sourceOf = (vin: string): RecordSource => {
@@ -39,8 +56,9 @@ export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => Served
     sources.set(vin, source);
     return source;
   };
-  const open = async (vin: string, createdAt: number): Promise<VehicleView> => {
-    return vehicleView(vin, createdAt, (await reader.status(vin)) ?? new VehicleStatus(), sourceOf(vin));
+  const open = async (vin: string, firstSeen: number): Promise<VehicleView> => {
+    const status = (await reader.status(vin)) ?? new VehicleStatus();
+    return vehicleView({ vin, firstSeen, status, records: sourceOf(vin), defaults });
   };
   const outlineOf = ({ vin, firstSeen }: Pick<KnownVehicle, 'vin' | 'firstSeen'>): VehicleOutline => {
     return { vehicle: { id: idOf(vin), vin, createdAt: firstSeen }, open: () => open(vin, firstSeen) };
@@ -85,10 +103,10 @@ export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => Served
     },
     unnamed: {
       vehicle: { id: '', vin: '', motorization: 'Thermic' },
-      capabilities: { paths: new Set(), actions: new Set(), commands: false },
+      capabilities: { data: [], actions: new Set(), commands: false },
       status: { contents: () => ({}) },
       records: { get: () => undefined, list: () => [] },
-      openTrip: () => undefined,
+      present: (trip) => trip,
       ...books,
     },
   });
@@ -112,25 +130,44 @@ function sourceIn(reader: VehicleReader, vin: string): RecordSource {
   };
 }
 
-function vehicleView(vin: string, createdAt: number, status: VehicleStatus, records: RecordSource): VehicleView {
+/** Returns what the car has told of itself. `firstSeen`: time of its first message, UTC ms of the hub. */
+function vehicleView(parts: ViewParts): VehicleView {
+  const { vin, firstSeen, status, records, defaults } = parts;
   const contents = status.contents();
+  const { createdAt = firstSeen, updatedAt, motorization, brand, label, pictures, callCenters } = status.vehicle ?? {};
+  const centers = callCenters?.map(({ country, phoneNumber }) => [country, phoneNumber] as const);
   return {
-    vehicle: { vin, id: idOf(vin), motorization: motorizationOf(contents), createdAt },
+    vehicle: {
+      ...defaults,
+      vin,
+      id: idOf(vin),
+      motorization: motorization ?? motorizationOf(contents),
+      createdAt,
+      ...defined({ updatedAt, brand, label, pictures }),
+      ...(centers === undefined ? {} : { callCenters: Object.fromEntries(centers) }),
+    },
     get capabilities() {
-      // The capabilities of a car are in its profile, which it does not send: use the paths of its values.
-      const paths = new Set([...disassemble(contents)].map(({ slot }) => slot.path));
-      return { paths, actions: new Set<string>(), commands: false };
+      const { data, actions = [], commands = false } = status.vehicle ?? {};
+      return { data: data ?? dataIn(contents), actions: new Set(actions), commands };
     },
     status,
     records,
-    // The newest message of a trip already contains its present form.
-    openTrip: () => undefined,
+    present: (trip) => presentTrip(trip, status.openTrip),
     ...books,
   };
 }
 
-/** Returns the motorization from the energies in Status. */
-export function motorizationOf({ energies = [] }: StatusContents): VehicleDescription['motorization'] {
+/** Returns the data of a car that has sent no description, from its values. */
+function dataIn(contents: StatusContents): readonly DataCapability[] {
+  return dataCapabilitiesOf(new Set([...disassemble(contents)].map(({ slot }) => slot.path)));
+}
+
+/** Returns the motorization that the car has told, else from the energies in Status. */
+export function motorizationIn(status: VehicleStatus | undefined): VehicleDescription['motorization'] {
+  return status?.vehicle?.motorization ?? motorizationOf(status?.contents() ?? {});
+}
+
+function motorizationOf({ energies = [] }: StatusContents): VehicleDescription['motorization'] {
   const has = (type: string): boolean => energies.some((energy) => energy.type === type);
   if (energies.some(({ subType }) => subType === 'Hydrogen')) return 'Hydrogen';
   if (!has('Electric')) return 'Thermic';

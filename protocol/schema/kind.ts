@@ -20,6 +20,7 @@ export const kinds = [
   'fault',
   'capture',
   'text',
+  'vehicle',
 ] as const;
 export type Kind = (typeof kinds)[number];
 

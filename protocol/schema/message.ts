@@ -19,6 +19,7 @@ import { telemetrySchema } from './telemetry.ts';
 import { textSchema } from './text.ts';
 import { theftSchema } from './theft.ts';
 import { tripSchema } from './trip.ts';
+import { vehicleSchema } from './vehicle.ts';
 import { waypointMessageSchema, waypointWireSchema } from './waypoint.ts';
 
 export { type Kind, kinds };
@@ -90,6 +91,7 @@ export const bodies = {
   fault: faultSchema,
   capture: captureSchema,
   text: textSchema,
+  vehicle: vehicleSchema,
 } as const satisfies Record<Kind, TSchema>;
 
 export type BodyKind = Kind;

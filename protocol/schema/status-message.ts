@@ -1,6 +1,7 @@
 import { count } from './count.ts';
 import { flag, list, optional, record, required, type Static, text } from './fields.ts';
 import { statusContentsSchema } from './status.ts';
+import { openTripSchema } from './trip.ts';
 
 /** Body of a `status` message. The VIN is in the topic, the time is in the envelope. */
 export const statusMessageSchema = record('StatusMessage', 'The state of the car, or its changes.', {
@@ -25,5 +26,6 @@ export const statusMessageSchema = record('StatusMessage', 'The state of the car
       count('Id of a slot (protocol/slots.ts).'),
     ),
   ),
+  trip: optional(5, openTripSchema),
 });
 export type StatusMessage = Static<typeof statusMessageSchema>;

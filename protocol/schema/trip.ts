@@ -1,5 +1,5 @@
 import { enumeration, flag, instant, list, optional, quantity, record, required, type Static } from './fields.ts';
-import { identity } from './identity.ts';
+import { identity, recordId } from './identity.ts';
 import { energySubTypes, energyTypes } from './status/energy.ts';
 import { positionSchema } from './status/position.ts';
 
@@ -83,25 +83,14 @@ const faultSchema = record('TripFault', 'Faults of a trip, and their causes. Int
 export const distanceSources = ['Odometer', 'Speed', 'Positions'] as const;
 export type DistanceSource = (typeof distanceSources)[number];
 
-/** One trip. Body of a `trip` message: sent at its start and end, and when an open trip is restored. */
-export const tripSchema = record('Trip', 'A trip of the car. Interface 3.19.2 Trip.', {
-  ...identity,
-  done: optional(3, flag('It has ended. Interface 3.19.2 Trip.done.')),
-  startedAt: optional(4, instant('Begin. Interface 3.19.2 Trip.startedAt.')),
-  stoppedAt: optional(5, instant('End. Interface 3.19.2 Trip.stoppedAt.')),
-  startPosition: optional(6, positionSchema),
-  stopPosition: optional(7, positionSchema),
-  duration: optional(8, quantity('s', 1, [0, 100_000_000], 'From begin to end. Interface 3.19.2 Trip.duration.')),
+/** Members that change while a trip is open, by the same keys in {@link tripSchema} and {@link openTripSchema}. */
+const progress = {
   distance: optional(9, km('Distance driven. Interface 3.19.2 Trip.distance.')),
   distanceSource: optional(10, enumeration('Where the distance is from; an addition.', distanceSources)),
   startMileage: optional(11, km('Odometer at the begin. Interface 3.19.2 Trip.startMileage.')),
   startEnergies: optional(
     12,
     list('At the begin. Interface 3.19.2 Trip.startEnergies.', storedEnergySchema, { maxItems: 2 }),
-  ),
-  endEnergies: optional(
-    13,
-    list('At the end. Interface 3.19.2 Trip.endEnergies.', storedEnergySchema, { maxItems: 2 }),
   ),
   energyConsumptions: optional(
     14,
@@ -119,8 +108,46 @@ export const tripSchema = record('Trip', 'A trip of the car. Interface 3.19.2 Tr
     list('One for each propulsion used. Interface 3.19.2 Trip.segments.', segmentSchema, { maxItems: 3 }),
   ),
   faults: optional(17, list('Absent: a nominal trip. Interface 3.19.2 Trip.faults.', faultSchema, { maxItems: 9 })),
+};
+
+/** One trip. Body of a `trip` message: sent at its start and end, and when an open trip is restored. */
+export const tripSchema = record('Trip', 'A trip of the car. Interface 3.19.2 Trip.', {
+  ...identity,
+  done: optional(3, flag('It has ended. Interface 3.19.2 Trip.done.')),
+  startedAt: optional(4, instant('Begin. Interface 3.19.2 Trip.startedAt.')),
+  stoppedAt: optional(5, instant('End. Interface 3.19.2 Trip.stoppedAt.')),
+  startPosition: optional(6, positionSchema),
+  stopPosition: optional(7, positionSchema),
+  duration: optional(8, quantity('s', 1, [0, 100_000_000], 'From begin to end. Interface 3.19.2 Trip.duration.')),
+  ...progress,
+  endEnergies: optional(
+    13,
+    list('At the end. Interface 3.19.2 Trip.endEnergies.', storedEnergySchema, { maxItems: 2 }),
+  ),
 });
 export type Trip = Static<typeof tripSchema>;
+
+/**
+ * The open trip in a `status` message. Its duration is the time from `startedAt` to `updatedAt`. A `trip` message with
+ * `done` supersedes it.
+ */
+export const openTripSchema = record('TripReport', 'The open trip; absent: no trip is open.', {
+  id: optional(1, { ...recordId, description: 'Its id; absent: that of the newest message with an id.' }),
+  updatedAt: identity.updatedAt,
+  ...progress,
+});
+export type TripReport = Static<typeof openTripSchema>;
+
+export const progressMembers: readonly (keyof typeof progress)[] = Object.keys(progress) as (keyof typeof progress)[];
+
+/** Returns the present form of a trip whose newest message is `trip`. */
+export function presentTrip(trip: Trip, open: TripReport | undefined): Trip {
+  if (open === undefined || trip.done === true || open.id !== trip.id) return trip;
+  const { updatedAt, ...rest } = open;
+  const { startedAt } = trip;
+  if (updatedAt === undefined || startedAt === undefined) return { ...trip, ...rest, id: trip.id };
+  return { ...trip, ...rest, id: trip.id, updatedAt, duration: Math.round((updatedAt - startedAt) / 1000) };
+}
 
 export const tripStates = ['Nominal', 'Unstarted', 'DataLacking', 'Unfinished'] as const;
 type TripState = (typeof tripStates)[number];

@@ -223,7 +223,7 @@ test('retention is whole days for kinds of messages, except for kinds that later
     'hub.yaml:2: error: allowHttp must be true or false, not "yes" (write true without quotes)',
   ]);
   const kinds =
-    'status, telemetry, waypoint, trip, alert, collision, maintenance, alarm, stolen, event, remote, monitor, gap, hello, fault, capture';
+    'status, telemetry, waypoint, trip, alert, collision, maintenance, alarm, stolen, event, remote, monitor, gap, hello, fault, capture, vehicle';
   expect(findings).toEqual([
     `hub.yaml:2: error: "catalog" must be one of ${kinds}`,
     `hub.yaml:2: error: "trips" must be one of ${kinds}`,

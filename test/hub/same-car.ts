@@ -18,8 +18,8 @@ export const SAME_VIN = 'VF3VGEBENCH000001';
 
 /** A step of time, ms. */
 const STEP_MS = 40;
-/** Time without frames after which the car has sent everything, ms: drifting values of Status wait for ten seconds. */
-const QUIET_MS = 11_000;
+/** Time without frames after which the car has sent everything, ms: whole Status follows ten seconds after the last value turned stale. */
+const QUIET_MS = 25_000;
 
 /** Passes frames on unless they are held back. */
 class Gate implements FrameSource {

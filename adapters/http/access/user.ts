@@ -8,6 +8,12 @@ import { lackOf, userScopes } from '../../../protocol/interface/operations/scope
 import type { Caller } from '../call.ts';
 import { type Credentials, type Gate, type RequestedAccess, sameText } from './credentials.ts';
 
+/** A client that needs another form of Status.energy, named in the query. */
+export interface EnergyClient {
+  readonly clientId: string;
+  readonly energy: 'object' | 'list';
+}
+
 export interface UserAccess {
   readonly issuer: string;
   readonly audience: string;
@@ -18,7 +24,7 @@ export interface UserAccess {
   /** Accepted values of the query parameter `client_id`; undefined: any value. */
   readonly clientIds?: readonly string[];
   /** Form of Status.energy for each client, by the query parameter `client_id`. */
-  readonly clients?: readonly { readonly clientId: string; readonly energy: 'object' | 'list' }[];
+  readonly clients?: readonly EnergyClient[];
   /** Returns further properties of the caller from the claims of a token. */
   readonly claims?: (payload: JWTPayload) => Partial<Caller>;
   /** Returns false while the car's time is unknown: then it cannot decide whether a token has expired. */

@@ -3,6 +3,7 @@
 import type { StatusReader } from '../../../agent/model/status.ts';
 import type { StoredRecord } from '../../../agent/ports.ts';
 import type { RemoteAction, RemoteOrder } from '../../../agent/remotes/requests.ts';
+import type { DataCapability } from '../../../protocol/capabilities.ts';
 import type { Country } from '../../../protocol/interface/countries.ts';
 import type { RecordFilter } from '../../../protocol/interface/record-filter.ts';
 import type { Callback, CallbackSide, CallbackStatus } from '../../../protocol/schema/callback.ts';
@@ -55,8 +56,8 @@ export interface VehicleView {
   readonly capabilities: Capabilities;
   readonly status: Pick<StatusReader, 'contents'>;
   readonly records: RecordSource;
-  /** Returns the open trip in its present form. Its record has the form of its start. */
-  openTrip(): Trip | undefined;
+  /** Returns the present form of a trip. The record of an open trip has the form of its start. */
+  present(trip: Trip): Trip;
   readonly monitors: MonitorBook;
   readonly callbacks: CallbackBook;
   readonly remotes: RemoteBook;
@@ -184,10 +185,9 @@ interface UserDescription {
   readonly lastName?: string;
 }
 
-/** Values and commands of the car, from its profile. */
+/** Data and commands of the car, from its profile. */
 export interface Capabilities {
-  /** Paths of Status and of channels (protocol/channels.ts) for which the profile has sources. */
-  readonly paths: ReadonlySet<string>;
+  readonly data: readonly DataCapability[];
   /** Actions of the profile, e.g. `doors.lock`. */
   readonly actions: ReadonlySet<string>;
   /** True if remote commands are accepted: there are keys that may sign them. */

@@ -4,7 +4,7 @@ import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import { factsOf, matches, type RecordFilter } from '../../../protocol/interface/record-filter.ts';
 import type { Answer } from '../call.ts';
 import { type Page, page, type RecordPosition } from '../paging.ts';
-import type { Awaitable, Keyset, ListedVehicle, VehicleOutline } from './car.ts';
+import type { Awaitable, Keyset, ListedVehicle, VehicleOutline, VehicleView } from './car.ts';
 import { type Context, contextIn, found, namesVehicle, periodsOf } from './context.ts';
 import { Yielder } from './yield.ts';
 
@@ -67,8 +67,8 @@ interface RecordList<T> {
   readonly scope?: Scope;
   /** Filters in addition to `timestamps`. */
   readonly filter?: RecordFilter;
-  /** Returns the present form of a record. If omitted, the stored form is used. */
-  present?(record: T): T;
+  /** Returns the present form of a record of the car. If omitted, the stored form is used. */
+  present?(record: T, car: VehicleView): T;
   /** Returns the record as JSON. `own`: the request, restricted to the vehicle of the record. */
   represent(record: T, own: Context): Awaitable<unknown>;
 }
@@ -80,14 +80,16 @@ export async function collectionOfRecords<T>(context: Context, list: RecordList<
   if (scope !== undefined && !context.sees(scope)) return collection(context, name, [], () => undefined);
   const periods = periodsOf(call);
   const filter = { ...list.filter, ...defined({ periods }) };
-  const represent = async (kept: Kept<T>): Promise<unknown> =>
-    list.represent(present(kept.record), await contextOfKept(context, kept));
+  const represent = async (kept: Kept<T>): Promise<unknown> => {
+    const own = await contextOfKept(context, kept);
+    return list.represent(present(kept.record, own.car), own);
+  };
   const source = namesVehicle(call) ? car.records : served.records;
   const keys = 'keys' in source ? source.keys?.(list.collection, filter) : undefined;
   if (keys !== undefined) return collectionByKey(context, name, keys as Keyset<Kept<T>>, represent);
   const items: Kept<T>[] = [];
   for await (const kept of wholeOf<T>(context, list.collection, filter)) {
-    if (matches(factsOf(list.collection, present(kept.record)), filter)) items.push(kept);
+    if (matches(factsOf(list.collection, present(kept.record, car)), filter)) items.push(kept);
   }
   return collection(context, name, items.sort(byTimeAndId), represent);
 }

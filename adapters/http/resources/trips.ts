@@ -12,13 +12,12 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 /** `GET …/trips` of a vehicle, and of a fleet (deprecated), filtered by start and duration. */
 export function trips(context: Context): Promise<Answer> {
   const { distance, duration, states } = context.call.query as RecordFilter;
-  const open = context.car.openTrip();
   return collectionOfRecords<Trip>(context, {
     collection: 'trip',
     name: 'trips',
     scope: 'data:trip',
     filter: defined({ distance, duration, states }),
-    present: (record) => asItStands(record, open),
+    present: (record, car) => car.present(record),
     represent: (record, own) => tripOf(own, record, linkTo(own, 'trips.get', { tid: record.id }) as ResourceLink),
   });
 }
@@ -33,12 +32,7 @@ export async function tripAskedFor(context: Context): Promise<Trip> {
   const id = context.call.path['tid'] ?? '';
   const found = await recordOf<Trip>(context, 'trip', id);
   if (found === undefined) throw unknown('trip', id);
-  return asItStands(found, context.car.openTrip());
-}
-
-/** Returns the present form of the open trip; its record has the form of its start. */
-function asItStands(record: Trip, open: Trip | undefined): Trip {
-  return open?.id === record.id ? open : record;
+  return context.car.present(found);
 }
 
 /** Returns the link to a trip that is still stored. */

@@ -4,6 +4,7 @@ import { defined } from '../../../protocol/defined.ts';
 import type { Country } from '../../../protocol/interface/countries.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
+import { MAX_PICTURES } from '../../../protocol/schema/vehicle.ts';
 import type { Answer } from '../call.ts';
 import { onboardCapabilities } from './capabilities.ts';
 import type { VehicleDescription } from './car.ts';
@@ -12,9 +13,6 @@ import { type Context, found } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
 import { hasPosition } from './positions.ts';
-
-/** Largest number of pictures in an answer: interface 3.19.2 VehiclePictures. */
-const PICTURES = 12;
 
 /** `GET …/vehicles`: those with a VIN that begins with `vinPrefix`. */
 export async function vehicles(context: Context): Promise<Answer> {
@@ -94,7 +92,7 @@ function embedded(context: Context): Members {
 }
 
 function picturesOf({ pictures }: VehicleDescription): readonly string[] | undefined {
-  return pictures === undefined || pictures.length === 0 ? undefined : pictures.slice(0, PICTURES);
+  return pictures === undefined || pictures.length === 0 ? undefined : pictures.slice(0, MAX_PICTURES);
 }
 
 /** Returns the label in the language of `locale`, or in a close one (RFC 4647 §3.4, lookup). */

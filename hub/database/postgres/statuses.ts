@@ -36,7 +36,7 @@ export class StatusKeeper {
     // If the transaction fails, the cached values must not contain its changes.
     for (const vehicle of vehicles) this.#known.delete(vehicle);
     for (const [vehicle, own] of messages) {
-      for (const { message } of own) statuses.get(vehicle)?.apply(message.body, message);
+      for (const { message } of own) statuses.get(vehicle)?.accept(message);
     }
     // Joined by line breaks, which JSON does not contain. An array would escape each quote.
     const written = await execute(

@@ -1,40 +1,11 @@
 /** Capabilities of a car. Interface 3.19.2 and 4.17.2 OnboardCapabilities, which spells it `wakeup`. */
+import { dataCapabilities } from '../../capabilities.ts';
 import { defined } from '../../defined.ts';
 import type { RemoteKind } from '../../remote/kind.ts';
 import type { Side } from '../operation.ts';
 import { remoteScope } from '../operations/scopes.ts';
 import { remoteKindsOf } from './delivery.ts';
 import { array, boolean, type JsonSchema, object, string } from './json.ts';
-
-/** Names of data that a car may provide. */
-const dataCapabilities = [
-  'data:vehicle:devices:pnc',
-  'data:telemetry',
-  'data:telemetry:environment',
-  'data:telemetry:privacy',
-  'data:telemetry:vehicle',
-  'data:telemetry:vehicle:ignition',
-  'data:telemetry:vehicle:preconditioning',
-  'data:telemetry:vehicle:energies',
-  'data:telemetry:vehicle:engines',
-  'data:telemetry:vehicle:doorsState',
-  'data:telemetry:vehicle:powertrain',
-  'data:telemetry:vehicle:battery',
-  'data:telemetry:vehicle:safety',
-  'data:telemetry:vehicle:odometer',
-  'data:telemetry:vehicle:kinetic',
-  'data:telemetry:vehicle:transmission',
-  'data:telemetry:vehicle:adas',
-  'data:telemetry:vehicle:lightingSystem',
-  'data:telemetry:vehicle:maintenance',
-  'data:telemetry:vehicle:drivingBehavior',
-  'data:telemetry:vehicle:wipingBlades',
-  'data:telemetry:vehicle:alarm',
-  'data:position',
-  'data:trip',
-  'data:alert',
-  'data:collision',
-] as const;
 
 const supported = boolean('Whether the car can do it.');
 

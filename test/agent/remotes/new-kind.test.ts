@@ -41,7 +41,7 @@ async function ordered(speed, body) {
   car.see('kinetic.speed', speed);
   return { states: await car.order('Wipers', body), actuated: car.actuated };
 }
-const capabilities = { paths: new Set(), actions: new Set(['wipers.wipe']), commands: true };
+const capabilities = { data: [], actions: new Set(['wipers.wipe']), commands: true };
 const { remote } = onboardCapabilities('user', capabilities);
 const document = openApi();
 const answers = {

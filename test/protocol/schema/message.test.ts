@@ -52,6 +52,23 @@ const position: Position = {
 };
 
 const examples: { [K in BodyKind]: Message<K> } = {
+  vehicle: {
+    ...envelope,
+    kind: 'vehicle',
+    body: {
+      createdAt: 1_600_000_000_000,
+      updatedAt: 1_700_000_000_000,
+      motorization: 'Hybrid',
+      brand: 'Bench',
+      label: 'Bench car',
+      pictures: ['https://pictures.example/1.png'],
+      callCenters: [{ country: 'BR', phoneNumber: '+55 11 4000 0000' }],
+      data: ['data:telemetry', 'data:trip'],
+      actions: ['doors.lock'],
+      commands: true,
+      catalog: '0123456789abcdef',
+    },
+  },
   text: {
     ...envelope,
     kind: 'text',
@@ -308,6 +325,7 @@ describe('messages', () => {
       'fault',
       'capture',
       'text',
+      'vehicle',
     ]);
     expect([...kinds].sort()).toEqual(Object.keys(bodies).sort());
   });

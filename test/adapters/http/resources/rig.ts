@@ -7,6 +7,7 @@ import { handlers } from '../../../../adapters/http/resources/index.ts';
 import type { StatusReader } from '../../../../agent/model/status.ts';
 import type { RecordStore } from '../../../../agent/ports.ts';
 import type { RemoteAction, RemoteOrder } from '../../../../agent/remotes/requests.ts';
+import { dataCapabilitiesOf } from '../../../../protocol/capabilities.ts';
 import { defined } from '../../../../protocol/defined.ts';
 import { bases, type Operation } from '../../../../protocol/interface/operation.ts';
 import { operations } from '../../../../protocol/interface/operations.ts';
@@ -51,7 +52,10 @@ export function carOf({
     ...parts,
     callbacks,
     remotes,
-    openTrip,
+    present: (trip) => {
+      const open = openTrip();
+      return open?.id === trip.id ? open : trip;
+    },
     vehicle: {
       vin: VIN,
       id: 'bench car/1',
@@ -63,7 +67,7 @@ export function carOf({
       callCenters: { BR: '+55 11 0000' },
     },
     capabilities: {
-      paths: new Set(profile.sources.map(({ path }) => path)),
+      data: dataCapabilitiesOf(new Set(profile.sources.map(({ path }) => path))),
       actions: new Set(Object.keys(profile.commands)),
       commands: true,
     },
