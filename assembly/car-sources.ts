@@ -28,13 +28,14 @@ export function startSources(options: SourceOptions, car: CarAgent, tap: FrameTa
 
 /** Returns the receivers of a source's frames in order. The first updates Status; the others respect its privacy. */
 function framePath(
-  { vehicle }: SourceOptions,
+  { vehicle, log }: SourceOptions,
   { agent, collect }: CarAgent,
   tap: FrameTap | undefined,
   source: FrameSource,
 ): readonly ((batch: FrameBatch) => void)[] {
+  const lost = (groups: number): void => log.warn('can.groupsLost', { buses: source.buses.join(' '), groups });
   return [
-    agent.intake(() => decoderFor(vehicle, agent.wanted, source.buses), source),
+    agent.intake(() => decoderFor(vehicle, agent.wanted, source.buses, lost), source),
     (batch) => collect.take(batch, source.buses),
     ...(tap === undefined ? [] : [(batch: FrameBatch) => tap.take(batch, source.buses)]),
   ];

@@ -6,7 +6,7 @@ import {
   parseDbc,
   unknownSignals as unknownSignalsOf,
 } from '../adapters/can/dbc/index.ts';
-import { frameDecoder } from '../adapters/can/j1939/group-decoder.ts';
+import { frameDecoder, type GroupLossListener } from '../adapters/can/j1939/group-decoder.ts';
 import { gnssMessage, gnssSignals } from '../adapters/gnss/index.ts';
 import { parseSignalSet, type SignalSet } from '../adapters/obd/index.ts';
 import { defaultPollSettings, type PollSettings, planPolls } from '../adapters/obd/poll/index.ts';
@@ -114,9 +114,17 @@ export function loadVehicle(nameOrPath: string, extraDbc: readonly string[] = []
   return vehicle;
 }
 
-/** Returns a decoder for the signals that the agent needs, on the buses of one source. */
-export function decoderFor(vehicle: Vehicle, wanted: readonly WantedSignal[], buses: readonly string[]): FrameDecoder {
-  return frameDecoder(wanted, vehicle.databases, buses);
+/**
+ * Returns a decoder for the signals that the agent needs, on the buses of one source.
+ * @param lost called when groups of several packets were lost
+ */
+export function decoderFor(
+  vehicle: Vehicle,
+  wanted: readonly WantedSignal[],
+  buses: readonly string[],
+  lost?: GroupLossListener,
+): FrameDecoder {
+  return frameDecoder(wanted, vehicle.databases, buses, lost);
 }
 
 function readSignalSet(file: string, found: Diagnostic[]): SignalSet[] {

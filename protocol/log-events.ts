@@ -162,6 +162,12 @@ export const logEvents = {
   'retry.succeeded': ['info', 'A repeated attempt succeeded', 'was'],
 
   // Buses, lines and adapters
+  'can.groupsLost': [
+    'warn',
+    'J1939 groups of several packets arrived incomplete; reported at powers of two',
+    'buses',
+    'groups',
+  ],
   'can.late': ['warn', 'A frame left after the agent had given it up', 'interface', 'frame', 'after'],
   'can.open': ['info', 'The CAN interface is open', 'interface', 'restarts'],
   'can.overdue': ['warn', 'A frame did not leave in time and may still leave', 'interface', 'frame', 'reason'],

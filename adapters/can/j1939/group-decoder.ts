@@ -10,11 +10,24 @@ const FRAME_BYTES = 8;
 /** Bytes of a group that the decoder reads. `check` refuses signals beyond them. */
 const MAX_READ_BYTES = 64;
 
-/** Returns a decoder of the wanted signals. It puts groups together only if a wanted signal is in one. */
+/**
+ * Limits in a car: the groups of the transport protocol for up to 1,785 bytes, from more control units than a bus has.
+ * All of them take at most 130 kB.
+ */
+const CAR_LIMITS = { maxBytes: 1785, maxSessions: 64 };
+
+/** Receives the number of lost groups since the start, at each power of two. */
+export type GroupLossListener = (groups: number) => void;
+
+/**
+ * Returns a decoder of the wanted signals. It puts groups together only if a wanted signal is in one.
+ * @param lost called when groups were lost; if omitted, their loss is not reported
+ */
 export function frameDecoder(
   wanted: readonly WantedSignal[],
   bound: readonly BoundDatabase[],
   buses: readonly string[],
+  lost: GroupLossListener = () => undefined,
 ): FrameDecoder {
   const decoder = new DbcDecoder(wanted, bound, buses);
   const names = new Set(wanted.map(({ message }) => message));
@@ -23,17 +36,21 @@ export function frameDecoder(
       ({ name, symbol, j1939, length }) => j1939 && length > FRAME_BYTES && (names.has(name) || names.has(symbol)),
     ),
   );
-  return inGroups ? new GroupDecoder(decoder) : decoder;
+  return inGroups ? new GroupDecoder(decoder, lost) : decoder;
 }
 
 /** Decodes frames, and groups when their last packet arrives. */
 class GroupDecoder implements FrameDecoder {
   readonly #decoder: FrameDecoder;
-  readonly #transport = new J1939Transport();
+  readonly #transport = new J1939Transport(CAR_LIMITS);
+  readonly #lost: GroupLossListener;
+  /** Number of lost groups at which the listener is called next. */
+  #reportAt = 1;
   readonly #group = createBatch(1, MAX_READ_BYTES);
 
-  constructor(decoder: FrameDecoder) {
+  constructor(decoder: FrameDecoder, lost: GroupLossListener) {
     this.#decoder = decoder;
+    this.#lost = lost;
   }
 
   decode(batch: FrameBatch, sink: ReadingSink): void {
@@ -50,5 +67,9 @@ class GroupDecoder implements FrameDecoder {
     }
     if (decoded === 0) this.#decoder.decode(batch, sink);
     else if (decoded < batch.count) this.#decoder.decode(slice(batch, decoded, batch.count), sink);
+    const { lostCount } = this.#transport;
+    if (lostCount < this.#reportAt) return;
+    this.#lost(lostCount);
+    while (this.#reportAt <= lostCount) this.#reportAt *= 2;
   }
 }

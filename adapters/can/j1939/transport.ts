@@ -24,10 +24,18 @@ const ALL = 0xff;
 const PACKET_BYTES = 7;
 const MIN_GROUP_BYTES = 9;
 const MAX_TP_BYTES = 1785;
-/** Limit of the extended protocol. Groups in descriptions are far smaller. */
+/** Largest group that a log is read for. Groups in descriptions are far smaller. */
 const MAX_ETP_BYTES = 1024 * 1024;
-/** Maximum number of pairs of control units that exchange packets at one time on all buses. More is noise. */
+/** Largest number of pairs of control units that exchange packets at one time on all buses. More is noise. */
 const MAX_SESSIONS = 1024;
+
+/** Limits of memory: a control unit can announce any size, and never send it. */
+interface TransportLimits {
+  /** Size of the largest group that is put together, in bytes; a larger one is ignored. */
+  readonly maxBytes: number;
+  /** Largest number of groups that are under way. */
+  readonly maxSessions: number;
+}
 /** Longest pause between packets before the sender has given up, ms: T1 to T4 are at most 1,250 ms. */
 const MAX_PAUSE_MS = 1250;
 
@@ -68,6 +76,18 @@ export class J1939Transport {
   /** Number of groups that were started and lost, by reason. */
   readonly lost: Map<GroupLoss, number> = new Map();
   readonly #sessions = new Map<number, Session>();
+  readonly #limits: TransportLimits;
+
+  constructor(limits: TransportLimits = { maxBytes: MAX_ETP_BYTES, maxSessions: MAX_SESSIONS }) {
+    this.#limits = limits;
+  }
+
+  /** Number of lost groups, for any reason. */
+  get lostCount(): number {
+    let count = 0;
+    for (const number of this.lost.values()) count += number;
+    return count;
+  }
 
   /**
    * Adds a frame of any kind.
@@ -145,7 +165,8 @@ export class J1939Transport {
       this.#count('its announcement contradicts itself');
       return;
     }
-    if (this.#sessions.size >= MAX_SESSIONS)
+    if (size > this.#limits.maxBytes) return;
+    if (this.#sessions.size >= this.#limits.maxSessions)
       this.#lose(this.#sessions.keys().next().value as number, 'packets are missing');
     this.#sessions.set(key, {
       id: identifierOf(id, group),

@@ -100,6 +100,26 @@ describe('groups in several packets', () => {
     expect(decoded(packets, 4, create())).toEqual([]);
   });
 
+  test('that are lost are reported at powers of two', () => {
+    const reports: number[] = [];
+    const decoder = frameDecoder(wanted, [{ database }], ['can0'], (groups) => reports.push(groups));
+    const cut = packetsOf({ ...config, kind: 'one' }).filter(({ number }) => number !== 3);
+    for (let count = 0; count < 10; count++) decoded(cut, 4, decoder);
+    expect(reports).toEqual([1, 2, 4, 8]);
+  });
+
+  test('that are announced with a size of 1 MiB and never sent take no memory', () => {
+    const decoder = create();
+    // ETP.CM_RTS (ISO 11783-3 §5.11): size (4), group (3), from 250 sources.
+    const announced = Array.from({ length: 250 }, (_, source) => ({
+      id: 0x9cc821_00 + source,
+      data: Uint8Array.of(20, 0, 0, 0x10, 0, 0xe3, 0xfe, 0),
+    }));
+    const before = process.memoryUsage().arrayBuffers;
+    decoded(announced, 50, decoder);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10 * 1024 * 1024);
+  });
+
   test('of more than 64 bytes have the values of their first 64', () => {
     expect(decoded(packetsOf(long), 100, create())).toEqual([`Early=${60 + 61 * 256}@150`]);
   });
