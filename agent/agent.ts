@@ -74,7 +74,7 @@ export class Agent implements LinkEvents {
   #startedAt = 0;
   /** Monotonic time of the last hello, ms. */
   #helloAt = 0;
-  /** Number of frame batches and ticks that a defect prevented from being processed completely. */
+  /** Number of frame batches and ticks that were not completely processed because of a defect. */
   faults = 0;
 
   constructor(profile: VehicleProfile, ports: AgentPorts, options: AgentOptions) {
@@ -152,7 +152,7 @@ export class Agent implements LinkEvents {
     return this.#pipeline.trips.present(this.#ports.clock.now());
   }
 
-  /** No reading follows, as at the end of a log: publishes the open trip, marked as unfinished, and returns it. */
+  /** Call when no reading follows, as at the end of a log. Publishes the open trip as unfinished, and returns it. */
   putUnfinishedTrip(): Trip | undefined {
     return this.#pipeline.trips.putUnfinished(this.#ports.clock.now());
   }
@@ -162,7 +162,7 @@ export class Agent implements LinkEvents {
     return this.#mapping.readings + (this.signals?.readings ?? 0);
   }
 
-  /** Number of readings with an impossible value of their slot. */
+  /** Number of readings with a value that is impossible for their slot. */
   get refused(): number {
     return this.#mapping.rejected + (this.signals?.rejected ?? 0);
   }
@@ -178,8 +178,8 @@ export class Agent implements LinkEvents {
   }
 
   /**
-   * Returns the receiver of the frames of `source`. `decoder` is called at the first batch, for {@link wanted} and the
-   * buses of the source: a source knows its buses only once it is open.
+   * Returns the function that receives the frames of `source`. At the first batch it calls `decoder`, which creates a
+   * decoder of {@link wanted} for the buses of the source: a source knows its buses only once it is open.
    */
   intake(decoder: () => FrameDecoder, source?: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
     let take: ((batch: FrameBatch) => void) | undefined;
@@ -196,7 +196,7 @@ export class Agent implements LinkEvents {
     };
   }
 
-  /** Returns the sink for readings that are not frames: fixes, answers to polls. `apart` is the source's. */
+  /** Returns the sink for readings that are not frames, such as fixes. `apart`: as in ReadingSource. */
   sink(apart = false): ReadingSink {
     return sinkWithin((work) => {
       if (this.#stopping) return;
@@ -260,7 +260,7 @@ export class Agent implements LinkEvents {
   /** Corrects the times of records from before the time was known. */
   #correct(by: number): void {
     const latest = this.#ports.clock.now() - by;
-    // A clock that starts at its origin also did so in the previous runs.
+    // A clock that starts at its origin also did so in the previous runs: correct their times, too.
     const earliest = this.#startedAt < EARLIEST_TIME ? 0 : this.#startedAt;
     this.status.correct(by, earliest, latest);
     this.#stepped(by);
@@ -336,9 +336,9 @@ export class Agent implements LinkEvents {
     if (state === 'asleep' || before === 'asleep') this.#rest();
   }
 
-  /** The unit fell asleep or woke. */
+  /** Call after the unit fell asleep or woke. */
   #rest(): void {
-    // A check that is due within a second must not wait until the end of a long sleep, nor the reverse.
+    // The pending tick and checks have the delay of the previous state: too long or too short for this one.
     this.#schedule();
     this.#downlink.rested();
     const asleep = this.#power.asleep();

@@ -2,13 +2,13 @@
 import { networkOf } from '../protocol/ip-networks.ts';
 
 export interface ConnectionLimits {
-  /** Limit of connections at a time. */
+  /** Maximum number of concurrent connections. */
   readonly all: number;
-  /** Limit of waiting connections: their client is not known yet, or has no request. */
+  /** Maximum number of waiting connections: their client is not known yet, or has no request. */
   readonly waiting: number;
-  /** Limit of waiting connections per address (IPv6: per network of 64 bits). No limit for clients on this machine. */
+  /** Maximum number of waiting connections per address (IPv6: per /64 network). Does not apply to this machine. */
   readonly waitingPerAddress: number;
-  /** Number of waiting connections that an address keeps if all are in use and another one arrives. */
+  /** Number of waiting connections that an address keeps when another limit is exceeded. */
   readonly keptPerAddress: number;
 }
 
@@ -51,7 +51,7 @@ export class ConnectionSlots<C> {
     return this.#remove(this.#least() ?? connection);
   }
 
-  /** The client is known, or has a request: the connection stays open. */
+  /** Call when the client is known or has a request: the connection stays open. */
   admit(connection: C): void {
     const slot = this.#open.get(connection);
     if (slot === undefined || !slot.waits) return;
@@ -62,7 +62,7 @@ export class ConnectionSlots<C> {
     if (others?.size === 0) this.#waiting.delete(slot.network);
   }
 
-  /** The connection waits again and may be closed in favour of another. */
+  /** Call when the connection waits again: it may be closed in favour of another. */
   wait(connection: C): void {
     const slot = this.#open.get(connection);
     if (slot === undefined || slot.waits) return;

@@ -71,7 +71,7 @@ export class Downlink {
     this.#remotes.resume().catch(this.#complain);
   }
 
-  /** The unit fell asleep or woke. */
+  /** Call after the unit fell asleep or woke. */
   rested(): void {
     this.#remotes.rested();
   }

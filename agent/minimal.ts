@@ -141,7 +141,7 @@ export class MinimalAgent implements LinkEvents {
     this.#outbox.close();
   }
 
-  /** Settles the loss even without a command, so that the first command is accepted once the time is known. */
+  /** Settles a doubtful ledger even without a command, so that the first one is accepted once the time is known. */
   async #makeUp(): Promise<void> {
     if (!this.#ledger.doubtful || (this.#noted && this.#options.quality() === 'none')) return;
     this.#noted = true;

@@ -43,7 +43,7 @@ export interface AgentPorts {
   readonly link: Link;
   readonly store: OutboxStore;
   readonly actuator: Actuator;
-  /** Detects bus activity. If omitted, assumes that this unit sent no frame, as in a log. */
+  /** Detects bus activity. If omitted, the agent assumes that this unit sends no frames, as when it plays a log. */
   readonly activity?: BusActivity;
   readonly verifier: SignatureVerifier;
   /** The unit's own key, for commands submitted at its interface. */
@@ -51,25 +51,25 @@ export interface AgentPorts {
   /** Changes the keys of `verifier`. If omitted, commands cannot change keys. */
   readonly keys?: TrustKeeper;
   readonly ledger: Document<LedgerData>;
-  /** Status, channels and the recorders' state, in the commits of `store`. */
+  /** Persists Status, channels and the recorders' state, in the same commits as `store`. */
   readonly memory: Memory;
-  /** Records for readers, in the commits of `store`. */
+  /** Stores records that clients read, in the same commits as `store`. */
   readonly records: RecordStore;
   /** Sends notifications. If omitted, none can be sent, and callbacks are refused. */
   readonly notifier?: Notifier;
   /** Commands to other parts of the unit, by kind. */
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand>;
-  /** Checks that the agent makes progress, and reports its health in a hello. */
+  /** Supervises the agent: checks that it makes progress, and reports its health in the `hello` message. */
   readonly overseer?: Overseer;
   /** Compresses telemetry and messages; default: the portable one. */
   readonly deflate?: Deflate;
-  /** Calls `due` at any wall-clock time. If omitted, the agent checks once a second while it runs. */
+  /** Calls `due` at the wall-clock time `at`. If omitted, the agent checks once a second while it runs. */
   readonly waker?: (at: number, due: () => void) => () => void;
   /** Notified when the unit falls asleep or wakes: parts with their own schedule pause while it sleeps. */
   readonly rest?: (asleep: boolean) => void;
   /** Receives the reason for each reading that is rejected, for engineers who map a car. Default: no listener. */
   readonly refusals?: RefusalListener;
-  /** Bytes to and from the broker since the start, to measure the cost of sleep. */
+  /** Returns the bytes to and from the broker since the start, to measure the cost of sleep. */
   readonly traffic?: () => number;
   /** Recorders in addition to the agent's own. Each is stored under its unique name. */
   readonly recorders?: readonly MakeRecorder[];
@@ -94,12 +94,12 @@ export interface CaptureParts {
 /** Captures, in the form that the agent uses. A unit whose profile has no captures does not load the implementation. */
 export interface CapturesPart {
   readonly recorder: Recorder;
-  /** Receives frames that were applied to Status; `buses` are the names that their `bus` indexes. */
+  /** Receives frames that were applied to Status. `batch.bus` contains indexes into `buses`. */
   take(batch: FrameBatch, buses: readonly string[]): void;
   event(event: MonitorEvent): void;
   /** Carries out commands of kind `Capture`. Undefined if the profile allows none. */
   readonly order: AgentCommand | undefined;
-  /** The clock was set `by` ms later. */
+  /** Call after the clock was stepped forward by `by` ms. */
   stepped(by: number): void;
 }
 
@@ -132,12 +132,12 @@ export interface CustomSignalsPart {
   readonly readings: number;
   readonly rejected: number;
   /**
-   * Publishes the current catalog and those of earlier profiles that telemetry in `store` may refer to: a receiver that
-   * started later, or with a broker that lost its retained messages, needs them all.
+   * Publishes the current catalog and those of earlier profiles that telemetry in `store` may refer to. A receiver
+   * needs them all if it started later or its broker lost the retained messages.
    */
   announce(publisher: Pick<Publisher, 'put'>, store: Pick<OutboxStore, 'entries'>): void;
   states(): Iterable<readonly [key: string, value: unknown]>;
-  /** The clock was set `by` ms later. */
+  /** Call after the clock was stepped forward by `by` ms. */
   stepped(by: number): void;
   /** Returns a sink for the `first` signals of `mapping`, followed by the {@link wanted} ones. */
   behind(mapping: ColumnSink<SourceGroup>, first: number): AnyColumnSink;
@@ -155,7 +155,7 @@ export interface AgentOptions {
   readonly vehicle?: VehicleFacts;
   /** Limits on commands in addition to those of the settings. */
   readonly limits?: Pick<Limits, 'burst' | 'daily'>;
-  /** Time zone of programs that name none, from the IANA database. */
+  /** Default IANA time zone for programs that do not specify one. */
   readonly zone?: string;
   /** Called when a message gets its number, before it is on disk. Must not throw. */
   readonly numbered?: (message: Message) => void;

@@ -72,7 +72,7 @@ export interface WantedSignal {
   readonly bus?: string;
   readonly message: string;
   readonly signal: string;
-  /** True if its values are texts. If omitted, they are numbers. */
+  /** True if its values are strings. If omitted, they are numbers. */
   readonly text?: true;
 }
 
@@ -124,11 +124,11 @@ export interface FrameSender {
 export interface ReadingSink {
   /** `value` is physical, `raw` the integer before scaling (the IEEE value for float signals). */
   reading(signal: number, value: number, raw: number, at: number): void;
-  /** A reading of a signal with text values. If omitted, no such signal was requested. */
+  /** Receives a reading of a signal with string values. If omitted, no such signal was requested. */
   text?(signal: number, text: string, at: number): void;
-  /** All readings of one frame (or fix, or answer) have been delivered. */
+  /** Called when all readings of one frame (or fix, or answer) have been delivered. */
   settled(at: number): void;
-  /** A frame that carries `signals` was repeated unchanged: its signals are still current. */
+  /** Called when a frame that carries `signals` was repeated unchanged: its signals are still current. */
   alive(signals: readonly number[], at: number): void;
 }
 
@@ -203,8 +203,8 @@ export interface LinkEvents {
   up(): void;
   down(reason: string): void;
   /**
-   * A message arrived on one of the car's own down topics. Its size is already bounded. `retained`: the broker kept it
-   * since an unknown time; if omitted, false.
+   * Called when a message arrives on one of the car's own down topics. Its size is already bounded. `retained`: true if
+   * the broker had kept the message for an unknown time; default false.
    */
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined, retained?: boolean): void;
 }
@@ -267,7 +267,7 @@ export interface OutboxStore {
    * given up, or lost to disk damage.
    */
   owed(): Iterable<OwedNumbers>;
-  /** The receiver acknowledged the gap message of these numbers: they are no longer owed. */
+  /** Call when the receiver has acknowledged the gap message of these numbers: they are no longer owed. */
   gapKnown(numbers: OwedNumbers): void;
   /**
    * Searches the messages still on disk, acknowledged ones included, for those that `wants` selects. Each step reads
@@ -287,7 +287,7 @@ export interface OutboxStore {
  */
 export interface Memory {
   /**
-   * Commits may be lost through damage that no power cut causes: recalled values may be older than the last stored.
+   * True if damage that no power cut causes may have lost commits: recalled values may be older than the last stored.
    * Only one start reports the damage: once something was committed after it, later starts do not.
    */
   readonly damaged?: boolean;
@@ -301,7 +301,7 @@ export interface Memory {
   keep(states: () => Iterable<readonly [key: string, value: unknown]>): void;
 }
 
-/** A record of the car that is stored for readers: trips, alerts and so on by id, series by time. */
+/** A record of the car that clients can read: trips, alerts and so on by id, time series by time. */
 export interface StoredRecord {
   readonly id: string;
   /** UTC milliseconds; a collection is ordered by this. */

@@ -29,7 +29,7 @@ interface CallbacksParts {
 
 /**
  * Callbacks and the delivery of events: receives events of monitors and states of commands, and delivers each to its
- * receivers at least once, in order. docs/callbacks.md describes it. Its state has many keys: {@link states} and
+ * receivers at least once, in order. docs/callbacks.md describes it. Its state has many keys; see {@link states} and
  * {@link recall}.
  */
 export class Callbacks {
@@ -79,8 +79,8 @@ export class Callbacks {
 
   /**
    * Adds a callback or replaces the one with this id; events that wait for the old one are sent to the new address.
-   * @throws VigieError `input.malformed`, `input.unknown` if the interface does not allow the callback, its address may
-   * not be connected to, its channel is not configured, its id belongs to the other side, or there are too many
+   * @throws VigieError `input.malformed`, `input.unknown` if the interface does not allow the callback, its address is
+   * forbidden, its channel is not configured, its id belongs to the other side, or there are too many
    */
   put(side: CallbackSide, id: string, input: unknown, status?: CallbackStatus): Callback {
     const callback = defineCallback(

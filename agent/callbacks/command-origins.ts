@@ -1,4 +1,4 @@
-/** Commands that clients submitted through a callback, until they finish: the callback receives their states. */
+/** Tracks unfinished commands that clients submitted through a callback, which receives their states. */
 import { VigieError } from '../../protocol/errors.ts';
 import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
 import { readAttributes } from '../../protocol/schema/callback/attributes.ts';
@@ -8,7 +8,7 @@ import { Member } from '../../protocol/schema/monitor/input.ts';
 import type { Log, Memory } from '../ports.ts';
 
 const KEY = 'callbacks/remotes';
-/** Number of commands remembered. Commands finish within minutes; one that never does must not be stored forever. */
+/** Maximum number of commands remembered. They finish within minutes; one that never does must not stay forever. */
 const REMEMBERED = 256;
 
 /** The callback through which a command was submitted, and the additional content of its notifications. */

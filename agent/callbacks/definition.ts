@@ -112,7 +112,7 @@ function checkChannel(
   }
 }
 
-/** Keeps the secret if a client that read the callback writes it back without the secret. */
+/** Keeps the stored secret if a client writes the callback back without it: reading does not return the secret. */
 function withSecret(subscribe: CallbackSubscribe, before: CallbackSubscribe | undefined): CallbackSubscribe {
   const { webhook } = subscribe.callback;
   const known = before?.callback.webhook;

@@ -44,7 +44,7 @@ export function monitorDestination(delivery: MonitorDelivery): Destination | und
   return fleetDestination(webhook, retryPolicy, batchNotify, {});
 }
 
-/** Returns the receivers of a callback: one, or each of its devices by its text. */
+/** Returns the destinations of a callback by device endpoint, or a single destination with an empty key. */
 export function callbackDestinations(callback: Callback): ReadonlyMap<string, Destination> {
   const { side, subscribe, callbackId } = callback;
   const { label } = subscribe;

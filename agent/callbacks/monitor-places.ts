@@ -5,7 +5,7 @@ import type { Log, Memory } from '../ports.ts';
 import { type Destination, monitorDestination } from './destination.ts';
 import { keyOf } from './queue.ts';
 
-/** The monitors of the car, with the members that delivery needs. */
+/** The monitors of the car, with the fields that delivery needs. */
 export interface WatchedMonitors {
   readonly all: readonly Monitor[];
   get(id: string): Monitor | undefined;
@@ -22,7 +22,7 @@ const stateKeyOf = (id: string): string => `${keyOf(receiverOfMonitor(id))}/to`;
 export class MonitorPlaces {
   readonly #monitors: WatchedMonitors;
   readonly #log: Log;
-  /** By the monitor object itself: an update creates another object. */
+  /** Keyed by the monitor object: an update creates a new one. */
   readonly #read = new WeakMap<Monitor, MonitorDelivery>();
   /** Delivery settings of each monitor at its last event, as JSON. */
   readonly #last = new Map<string, string>();

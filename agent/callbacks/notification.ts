@@ -4,7 +4,7 @@ import type { ChannelAttributes } from '../../protocol/schema/callback/delivery.
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 
-/** Collection of the record store. Its records are also for readers, and are kept as long as others. */
+/** Collection in the record store. Clients can also read its records, which are kept as long as others. */
 export const NOTIFICATIONS = 'notification';
 
 interface Labelled {
@@ -15,7 +15,7 @@ interface Labelled {
   readonly callbackAttributes?: ChannelAttributes;
 }
 
-/** Without the context (`telemetry`), which the interface cannot represent. */
+/** Event without its context (`telemetry`), which the interface cannot represent. */
 export interface MonitorNotification extends Labelled {
   readonly type: 'Monitor';
   readonly event: Omit<MonitorEvent, 'telemetry'>;

@@ -14,9 +14,9 @@ export type Receipt =
   | {
       readonly outcome: 'failed';
       readonly reason: string;
-      /** Number of the first messages that the receiver accepted despite the failure. */
+      /** Number of messages, from the first on, that the receiver accepted despite the failure. */
       readonly delivered?: number;
-      /** Delay that the receiver requests before the next attempt, ms. */
+      /** Delay in ms before the next attempt, as requested by the receiver. */
       readonly after?: number;
     }
   /** The car has no connection: not a failure of the receiver, and not an attempt. */
@@ -36,11 +36,11 @@ export interface RequestBatch {
 export interface Notifier {
   /**
    * @throws VigieError `input.malformed` if the car does not have the channel or would never connect to the address;
-   * `where` names the member that contains the address
+   * `where` is the field that contains the address
    */
   check(channel: DeliveryTarget['channel'], url: string, where: string): void;
   /**
-   * Encodes `items` (at least one), or as many of the first as fit together. Throws if it cannot.
+   * Encodes `items` (at least one), or as many from the first on as fit in a request. Throws if one cannot be encoded.
    */
   batch(receiver: string, to: Destination, items: readonly NotificationItem[]): RequestBatch;
   /** Closes open connections of this receiver: no request follows for the time being. */

@@ -98,7 +98,7 @@ export class Queue {
     return true;
   }
 
-  /** Removes the first `count` events: delivered, or lost because of `loss`. The next request is a new one. */
+  /** Removes the first `count` events, delivered or (if `loss` is set) lost. The next request is a new one. */
   shift(count: number, loss?: Loss): void {
     for (const entry of this.#entries.splice(0, count)) this.#forget(entry, loss);
     this.#batch = 0;
@@ -115,7 +115,7 @@ export class Queue {
     this.#headChanged = true;
   }
 
-  /** Drops the event at `index` alone, as lost. */
+  /** Drops only the event at `index`, and counts it as `loss`. */
   lose(index: number, loss: Loss): void {
     const [entry] = this.#entries.splice(index, 1);
     if (entry === undefined) return;
@@ -133,7 +133,7 @@ export class Queue {
     this.#headChanged = true;
   }
 
-  /** An attempt failed, or was impossible (`counts` false); the next is at `due`, UTC ms. */
+  /** Call after an attempt failed, or was impossible (`counts` false). The next attempt is at `due` (UTC ms). */
   postpone(due: number, counts: boolean): void {
     if (counts) this.#tries++;
     this.#due = due;

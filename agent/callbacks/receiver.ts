@@ -12,7 +12,7 @@ import { type Loss, type Losses, Queue } from './queue.ts';
 const LIFETIME = 259_200_000;
 /** Delay before the next attempt after a refused write, or without a connection, ms. */
 export const AGAIN = 10_000;
-/** Longest delay that a receiver may request, ms. */
+/** Longest delay in ms that a receiver may request. */
 const LONGEST_PLEA = 3_600_000;
 
 interface ReceiverParts {
@@ -22,7 +22,7 @@ interface ReceiverParts {
   readonly load: (id: string) => Notification | undefined;
   /** Resolves when all changes are on disk. */
   readonly committed: () => Promise<void>;
-  /** Encodes as many of the first items as fit as one request. */
+  /** Encodes the items as one request, or as many from the first on as fit. */
   readonly batch: (to: Destination, items: readonly NotificationItem[]) => RequestBatch;
   readonly send: (batch: RequestBatch) => Promise<Receipt>;
   /** Returns undefined if the callback of this receiver was removed. */
@@ -41,7 +41,7 @@ export class Receiver {
   #sending = false;
   #stopped = false;
   #cancel: (() => void) | undefined;
-  /** Monotonic times: of the next attempt, and since when the first event of a batch waits. */
+  /** Monotonic times: the next attempt, and since when the first event of a batch has been waiting. */
   #due: number | undefined;
   #since: number | undefined;
   /** True after a failed attempt: the log reports the first failure and the recovery. */

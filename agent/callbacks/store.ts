@@ -9,7 +9,7 @@ const keyOf = (id: string): string => `callback/${id}`;
 
 export interface StoredCallback {
   readonly callback: Callback;
-  /** Destinations by receiver. */
+  /** Destinations, keyed by receiver. */
   readonly receivers: ReadonlyMap<string, Destination>;
   /** Numbers of devices by endpoint, so that a device keeps its queue when others are added and removed. */
   readonly numbers: ReadonlyMap<string, number>;

@@ -19,9 +19,9 @@ import type { AgentCommand } from '../remotes/agent-command.ts';
 import { FrameRing } from './ring.ts';
 import { FrameSelection } from './selection.ts';
 
-/** Longest delay until sources have delivered the frames of a given time, ms. */
+/** Longest delay in ms with which a source delivers frames. */
 const LATE = 1_000;
-/** Number of parts that a capture writes per second: four times the frames of a busy car, with little work at once. */
+/** Maximum parts that a capture writes per second: enough for four times the frames of a busy car, in small steps. */
 const PARTS_A_TICK = 4;
 /** Size of a message without its columns, bytes. */
 const ENVELOPE = 100;
@@ -37,7 +37,7 @@ interface Request {
   readonly selection: FrameSelection;
 }
 
-/** Members that all parts of a capture share. */
+/** Fields that all parts of a capture share. */
 type Head = Pick<Capture, 'id' | 'cause' | 'of' | 'monitorId' | 'at' | 'from' | 'to' | 'since'>;
 
 interface OpenCapture {
@@ -81,12 +81,12 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   /** Frames that privacy does not hide. */
   readonly #free: readonly FrameSelection[];
   readonly #buses: string[] = [];
-  /** By index of a bus in the source of the present batch: number of the bus. */
+  /** Number of each bus, by its index in the source of the present batch. */
   readonly #numbers = new Int16Array(BUSES);
   #open: OpenCapture[] = [];
   #drafts: readonly Draft[] = [];
   #private = false;
-  /** Time of the newest frame of the last private time, UTC ms. */
+  /** Time (UTC ms) of the newest frame in the last private period. */
   #privateUntil = Number.NEGATIVE_INFINITY;
   /** Time of the oldest stored frame, UTC ms. */
   #since: number;
@@ -265,7 +265,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
       const { next } = frames;
       const hasMore = next < ring.next;
       const isLast = over && !hasMore;
-      // The frames before the event are written at once. Later ones wait for a whole part, but not until they are lost.
+      // Frames before the event are written at once. Later ones wait for a full part, but not until overwritten.
       const isDue = hasMore || over || open.part === 0 || (ring.next - open.cursor) * 2 > ring.capacity;
       if (!isDue) return;
       if (frames.found.length > 0 || isLast) {
@@ -279,7 +279,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     }
   }
 
-  /** Returns the frames of the capture from its cursor on, up to the size of a part. The cursor moves to the first. */
+  /** Returns frames of the capture from its cursor on, up to the size of a part. Moves the cursor to the first one. */
   #gather(open: OpenCapture): { found: number[]; next: number; passed: number } {
     const ring = this.#ring;
     const { from, to } = open.head;

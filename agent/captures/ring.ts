@@ -119,7 +119,7 @@ export class FrameRing {
     }
   }
 
-  /** The clock was set: all times are `by` ms later. */
+  /** Call after the clock was stepped forward by `by` ms. Shifts all times. */
   shift(by: number): void {
     for (let place = 0; place < this.#capacity; place++) this.#at[place] = (this.#at[place] as number) + by;
     this.#lastOverwritten += by;

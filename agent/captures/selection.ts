@@ -4,7 +4,7 @@ import { ERROR, REMOTE } from '../ports.ts';
 /** Checks whether a frame is selected; allocates nothing. */
 export class FrameSelection {
   readonly #buses: ReadonlySet<string> | undefined;
-  /** By number of the bus: 1 if selected. */
+  /** 1 for each selected bus, by its number. */
   readonly #chosen = new Uint8Array(256);
   /** Ascending; undefined selects all. */
   readonly #identifiers: Uint32Array | undefined;

@@ -16,7 +16,7 @@ import type { SignalRecorderOptions } from '../signals/recorder.ts';
 import { PAUSED } from '../signals/signals.ts';
 import { type PreparedCollection, RunningCollection } from './running-collection.ts';
 
-/** Limits on the collections at a time, and on the total of their signals. */
+/** Maximum concurrent collections, and maximum number of signals of all of them. */
 const MOST_COLLECTIONS = 16;
 const MOST_SIGNALS = 4_096;
 /** Longest duration of a collection after its command, ms. Another command extends it. */
@@ -37,7 +37,7 @@ export interface CollectorParts extends RecorderParts, Omit<SignalRecorderOption
   readonly clock: Pick<Clock, 'now'>;
   readonly quality: () => ClockQuality;
   readonly log: Log;
-  /** Limit of all collections together, bytes per day. */
+  /** Limit on all collections together, in bytes per day. */
   readonly bytesPerDay: number;
   /** Finds the signals of the command. Throws a VigieError with the reason if they cannot be collected. */
   readonly prepare: (order: CollectOrder) => PreparedCollection;
@@ -125,7 +125,7 @@ export class Collector {
     if (this.#stored.get(name) === stored) this.#begin(order, prepared);
   };
 
-  /** A batch that was applied to Status may have started and ended a private time. */
+  /** Collects from a batch that was applied to Status. The batch may have started and ended a private period. */
   take(batch: FrameBatch, buses: readonly string[]): void {
     this.#batchPrivacy = this.#highestPrivacy();
     for (const collection of this.#running.values()) collection.take(batch, buses);
@@ -208,7 +208,7 @@ export class Collector {
     const { name, until } = order;
     this.#close(name);
     const catalog = numbers.collect(prepared.signals.map(definitionOf));
-    // Also at each start: a new receiver, or one that lost the retained message, needs it.
+    // Published also at each start: a new receiver, or one that lost the retained message, needs it.
     for (const part of catalogParts(catalog.entries)) publisher.put('catalog', part, { retain: true });
     const collection = new RunningCollection(order, prepared, catalog, this.#collectionParts());
     if (gathered.length > 0) collection.restoreParts(gathered);
@@ -264,7 +264,7 @@ export class Collector {
     };
   }
 
-  /** Returns true if the byte limit is reached or the time is unknown: then the end of a collection is unknown, too. */
+  /** Returns true if the byte limit is reached or the time is unknown, and with it the end of a collection. */
   #isPaused(): boolean {
     return this.#isFull() || this.#parts.quality() === 'none';
   }

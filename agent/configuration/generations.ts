@@ -43,7 +43,7 @@ export function current({ good, trial }: Generations): number {
   return trial?.number ?? good;
 }
 
-/** Returns the generations with a text that must be kept. */
+/** Returns the numbers of the generations that are in use and must be kept. */
 export function needed({ good, trial }: Generations): readonly number[] {
   return [good, ...(trial === undefined ? [] : [trial.number])].filter((number) => number !== LOCAL);
 }
@@ -79,7 +79,7 @@ export function holds({ outcome }: Generations, digest: string): boolean {
   return outcome?.digest === digest && outcome.state !== 'returned';
 }
 
-/** The agent reached the broker with the active configuration. */
+/** Call when the agent has reached the broker with the active configuration. */
 export function proven(generations: Generations): Generations {
   const { trial, ...rest } = generations;
   if (trial === undefined) return generations;
@@ -87,7 +87,7 @@ export function proven(generations: Generations): Generations {
   return { ...rest, good: trial.number, outcome };
 }
 
-/** Replaces the configuration on trial, which failed, by the last good one. `why` is the reason. */
+/** Replaces the failed configuration on trial by the last good one. `why` is the reason. */
 export function returned(generations: Generations, why: string): Generations {
   const { trial, ...rest } = generations;
   if (trial === undefined) return generations;

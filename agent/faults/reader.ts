@@ -11,7 +11,7 @@ export interface UnitFaults {
   readonly lamp?: boolean;
   /** Freeze frame 0 and the code that caused it. Omitted if the unit has none, or the code was known. */
   readonly freezeFrame?: { readonly code: string; readonly values: readonly FreezeFrameValue[] };
-  /** Set if the unit was read by UDS: its codes have a failure type, and codes without one are not reported. */
+  /** Set if the unit was read over UDS: its codes have a failure type, and codes without one are not reported. */
   readonly uds?: {
     readonly name?: string;
     /** Details by code; omitted for codes that were known. */

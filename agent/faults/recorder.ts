@@ -24,11 +24,11 @@ const privacy = slotAt('privacy.state');
 /** The alert of the emission lamp. */
 export const lampChannel = channelByPath.get('alerts.EngineFault') as Channel;
 
-/** Delay before a silent car is polled again, ms: the interval at which its reader searches for control units. */
+/** Delay in ms before a silent car is polled again: the interval at which its reader searches for control units. */
 const RETRY = 30_000;
-/** Limit of open codes; a car has some dozens at most. */
+/** Maximum number of open codes; a car has some dozens at most. */
 const MOST_OPEN = 1_000;
-/** Length of a code without failure type, characters. */
+/** Length in characters of a code without failure type. */
 const CODE_LENGTH = 5;
 
 export interface FaultParts {
@@ -40,7 +40,7 @@ export interface FaultParts {
 }
 
 interface FaultOptions extends FaultSettings {
-  /** Texts of the profile for codes. */
+  /** Descriptions of codes, from the profile. */
   readonly texts: Readonly<Record<string, string>>;
 }
 
@@ -50,7 +50,7 @@ interface Waiting {
   readonly reject: (error: VigieError) => void;
 }
 
-/** Fault codes in the form for readers. */
+/** Fault codes as clients read them. */
 export interface FaultView {
   /** Returns all stored codes, newest first; `lastSeenAt` of an active code is the time of the last reading. */
   all(): readonly FaultRecord[];
@@ -73,7 +73,7 @@ export class FaultRecorder implements Recorder {
   #result: readonly UnitFaults[] | undefined;
   /** UTC ms. */
   #next = Number.NEGATIVE_INFINITY;
-  /** The car did not answer the last time, which was logged. */
+  /** True if the car did not answer the last time, and this was logged. */
   #silent = false;
   #full = false;
   /** Callers that wait for the reading in progress, and for the next one. */
@@ -92,7 +92,7 @@ export class FaultRecorder implements Recorder {
   }
 
   stale(slot: Slot, stale: boolean): void {
-    // Cars with OBD alone never report Stop: the ignition is read again after a period without it.
+    // Cars with only OBD never report Stop: the ignition becomes stale instead, and fresh again at the next start.
     if (slot === ignition && !stale) this.#readSoon();
   }
 
@@ -110,7 +110,7 @@ export class FaultRecorder implements Recorder {
     if (!this.#reading && now >= this.#next) this.#read(now);
   }
 
-  /** The unit stops or falls asleep: when it wakes, the ignition may have been switched on. */
+  /** Call when the unit stops or falls asleep. Schedules a reading: when it wakes, the ignition may be on. */
   flush(): void {
     this.#refuse(
       new VigieError('command.interrupted', 'the unit stopped or fell asleep before the fault codes were read'),

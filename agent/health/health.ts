@@ -22,13 +22,13 @@ export interface ProcessVitals {
 /** Counters of the agent. */
 export interface AgentVitals {
   readonly readings: number;
-  /** Readings with an impossible value of their slot. */
+  /** Number of readings with a value that is impossible for their slot. */
   readonly refused: number;
-  /** Defects that prevented the processing of a batch or a tick to the end. */
+  /** Number of batches and ticks that were not completely processed because of a defect. */
   readonly faults: number;
 }
 
-/** Counters of the journal: bytes and times. */
+/** Counters of the journal. Sizes are in bytes. */
 export interface JournalVitals {
   readonly written: number;
   readonly flushes: number;
@@ -174,7 +174,7 @@ export class Health {
     this.#inUse = inUse;
   }
 
-  /** The broker acknowledged a message. */
+  /** Call when the broker has acknowledged a message. */
   published(bytes: number): void {
     this.#published++;
     this.#sent += bytes;
@@ -223,7 +223,7 @@ function rounded(vitals: ProcessVitals): ProcessVitals {
   return { ...vitals, cpu: Math.round(vitals.cpu), busy: Math.round(vitals.busy * 10_000) / 10_000 };
 }
 
-/** Returns the members of a link that belong to the health report; a link may have more. */
+/** Returns the fields of a link that belong to the health report; a link may have more. */
 function detailsOf(link: LinkDetails): LinkDetails {
   const { state, since, reason, broker, protocol, keepalive, certificateExpires, counts } = link;
   return {
@@ -241,7 +241,7 @@ export function droppedBy({ counts }: Pick<SourceVitals, 'counts'>): number {
   return ['dropped', 'interfaceDropped', 'malformed', 'overruns'].reduce((sum, name) => sum + (counts[name] ?? 0), 0);
 }
 
-/** Omits members that are 0 or empty, as nearly all are most of the time. */
+/** Omits fields that are 0 or empty, as nearly all are most of the time. */
 export function compact(snapshot: HealthSnapshot): HelloHealth {
   const { agent, link, journal, process } = snapshot;
   const counts = {

@@ -161,7 +161,7 @@ export class MeteredStore implements OutboxStore {
     this.#classes.set(priority, line);
   }
 
-  /** Counts each skipped number once, even if it is called again. */
+  /** Returns the oldest waiting entry. Advances `line.lowest`, so that each skipped number is checked only once. */
   #oldest(priority: number, line: Waiting): OutboxReference | undefined {
     const end = this.#store.nextSeq(priority);
     for (; line.lowest < end; line.lowest++) {

@@ -1,10 +1,10 @@
 import type { Clock } from '../ports.ts';
 
-/** Delay of a tick which means that the event loop, or the agent, is blocked, ms. */
+/** Tick delay in ms from which the event loop, or the agent, counts as blocked. */
 const LATE = 15_000;
-/** Time after which a commit without a result counts as stuck, ms: the slowest flash takes some seconds. */
+/** Time in ms after which an unfinished commit counts as stuck: the slowest flash takes some seconds. */
 const UNCOMMITTED = 30_000;
-/** The reported delay covers one to two such windows, ms. */
+/** Window in ms; the reported delay covers one to two windows. */
 const WINDOW = 60_000;
 
 /** Inputs of the pulse in addition to the tick. */
@@ -35,7 +35,7 @@ export class Pulse {
     this.#parts = parts;
   }
 
-  /** The agent completed a tick. */
+  /** Call after each tick of the agent. */
   ticked(): void {
     const now = this.#clock.monotonic();
     if (now - this.#windowSince >= WINDOW) {
@@ -47,14 +47,14 @@ export class Pulse {
     this.#lastTick = now;
   }
 
-  /** Sets the interval between ticks from now on, ms: 1,000 in a car that is awake. */
+  /** Sets the interval in ms between ticks from now on: 1,000 in a car that is awake. */
   expectEvery(interval: number): void {
     this.#interval = interval;
     // The pending tick was scheduled with the previous interval.
     this.#lastTick = undefined;
   }
 
-  /** Longest tick delay in the last one to two minutes, ms: the event loop's delay, without a timer. */
+  /** Longest tick delay in ms in the last one to two minutes: the event loop's delay, without a timer. */
   get delay(): number {
     return Math.max(this.#worst, this.#worstBefore);
   }

@@ -15,10 +15,10 @@ export interface SourceVitals {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Longest time to open before a source counts as stuck, ms: serial adapters search for half a minute. */
+/** Time in ms after which a source that still opens counts as stuck: serial adapters search for half a minute. */
 const OPENING = 180_000;
 /**
- * Silence after which a source is stuck, ms, if it delivered before, reports that it runs, and the car was in use all
+ * Silence in ms after which a source is stuck, if it delivered before, reports that it runs, and the car was in use all
  * that time. Long enough that a broken wire, which looks the same from here, causes at most two restarts in 10 minutes.
  */
 const SILENCE = 300_000;
@@ -55,7 +55,7 @@ class Meter {
     };
   }
 
-  /** Returns the reason why it is stuck, or undefined. `used`: time for which the car has been in use, ms, or 0. */
+  /** Returns the reason why the source is stuck, or undefined. `used`: ms for which the car has been in use, or 0. */
   stuck(used: number): string | undefined {
     const { state, silence } = this.vitals();
     const now = this.#clock.monotonic();

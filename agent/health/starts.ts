@@ -1,6 +1,6 @@
 /**
- * Starts of the agent, and detection of repeated crashes. Times are those of the machine since its boot, which clock
- * steps and a flat battery do not affect: a run that ended with the machine, by a power cut, is not a crash.
+ * Records starts of the agent and detects repeated crashes. Times count from the machine's boot: clock steps and a flat
+ * battery do not affect them. A run that ended together with the machine, in a power cut, is not a crash.
  */
 
 /** One start of the agent. */
@@ -17,12 +17,12 @@ export interface AgentRun {
 export const CRASHES = 3;
 /** Period in which these crashes must occur, ms. */
 export const WITHIN = 15 * 60_000;
-/** Time for which the agent stays in that mode before it tries again, ms. */
+/** Time in ms for which the agent stays in minimal mode before it tries a normal start. */
 export const STAY = 15 * 60_000;
 /** Number of runs that are remembered. */
 const REMEMBERED = 16;
 
-/** Returns the number of crashes that count at a start at this time. */
+/** Returns the number of recent crashes, for a start at this time. */
 export function crashes(runs: readonly AgentRun[], { boot, at }: Pick<AgentRun, 'boot' | 'at'>): number {
   return runs.filter((run) => run.ended !== true && run.boot === boot && run.at <= at && at - run.at < WITHIN).length;
 }

@@ -3,11 +3,11 @@ import type { SlotValue } from '../../protocol/slots.ts';
 
 /** Observes the values of the channels. */
 export interface ChannelObserver {
-  /** A change of the channel's value. `at` is UTC milliseconds of the reading. */
+  /** Called when the channel's value changes. `at` is the time of the reading, UTC ms. */
   channel(channel: Channel, value: SlotValue, at: number): void;
-  /** The car reports that the channel has no value. Called once, even if it had no value before. */
+  /** Called once when the car reports that the channel has no value, even if it had none before. */
   channelAbsent?(channel: Channel, at: number): void;
-  /** Each reading of a sampled channel, changed or not; such channels cause no other call. */
+  /** Called for each reading of a sampled channel, changed or not. Sampled channels cause no other call. */
   sample?(channel: Channel, value: SlotValue, at: number): void;
 }
 
@@ -59,7 +59,7 @@ export class Channels {
     }
   }
 
-  /** The car reports that the channel has no value: the next value is a change. */
+  /** Call when the car reports that the channel has no value: the next value counts as a change. */
   clear(channel: Channel, at: number): void {
     const { index } = channel;
     const known = this.#values[index] !== undefined || this.#seenAt[index] === Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export class Channels {
     for (const observer of this.#observers) observer.channelAbsent?.(channel, at);
   }
 
-  /** Records that a channel, which is not sampled, repeats its value. Returns false if the value is another. */
+  /** Records that a channel that is not sampled repeats its value. Returns false if the value differs. */
   confirm(index: number, value: SlotValue, at: number): boolean {
     if (this.#values[index] !== value) return false;
     this.#seenAt[index] = at;
@@ -85,12 +85,12 @@ export class Channels {
     }
   }
 
-  /** The clock was set `by` ms later: shifts the times of the values, or old values would count as fresh. */
+  /** Call after the clock was stepped forward by `by` ms. Shifts the times, or old values would count as fresh. */
   stepped(by: number): void {
     for (const [index, at] of this.#seenAt.entries()) this.#seenAt[index] = at + by;
   }
 
-  /** The channel's source repeated its value: in a sampled channel this is a sample. */
+  /** Call when the channel's source repeated its value: in a sampled channel this is a sample. */
   seen(channel: Channel, at: number): void {
     const value = this.#values[channel.index];
     if (value !== undefined) this.write(channel, value, at);

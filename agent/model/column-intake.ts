@@ -2,7 +2,7 @@ import type { BatchReadings, FrameBatch, FrameDecoder, ReadingSink } from '../po
 
 /** A sink that also accepts the repetition of a group of signals that always arrive together, in one call. */
 export interface ColumnSink<G> extends ReadingSink {
-  /** Sorts signals that always arrive together. */
+  /** Prepares a group of signals that always arrive together. */
   group(signals: readonly number[]): G;
   /** Does the same as `alive` for a group. */
   aliveTogether(group: G, at: number): void;
@@ -26,7 +26,7 @@ export function sinkWithin(take: (work: () => void) => void, sink: ReadingSink):
 class ColumnIntake<G> {
   readonly #read: (batch: FrameBatch) => BatchReadings;
   readonly #mapping: ColumnSink<G>;
-  /** By number of the decoder's signal list. */
+  /** Groups by the number of the decoder's signal list. */
   readonly #groups: G[] = [];
 
   constructor(read: (batch: FrameBatch) => BatchReadings, mapping: ColumnSink<G>) {

@@ -21,20 +21,20 @@ import {
 
 /** Sets values of Status that no signal provides, such as a theft that the agent has detected. */
 export interface StatusWriter {
-  /** Ignored while privacy hides the slot. */
+  /** Sets a value. Has no effect while privacy hides the slot. */
   set(slot: Slot, value: SlotValue, at: number): void;
   remove(slot: Slot, at: number): void;
-  /** The car was declared stolen, or is no longer: privacy is suspended, or applies again. */
+  /** Suspends privacy if the car was declared stolen (`exposed`); applies it again otherwise. */
   expose(exposed: boolean, at: number): void;
   /** Shows `value` in place of the car's value of the slot, until {@link release}. */
   overrule(slot: Slot, value: SlotValue, at: number): void;
-  /** The car's value of the slot is no longer valid: shows no value until the car reports another one. */
+  /** Shows no value until the car reports another one, because the present one is no longer valid. */
   retract(slot: Slot, at: number): void;
   /** Shows the car's value of the slot again. */
   release(slot: Slot, at: number): void;
 }
 
-/** A slot that shows another value than the car reports. */
+/** A slot that shows a value other than the one that the car reports. */
 interface Overruled {
   readonly value: SlotValue | undefined;
   /** Value that the car reports, or undefined. */
@@ -50,7 +50,7 @@ export interface SourceGroup {
   readonly others: readonly Target[];
 }
 
-/** Longest delay of frames of one bus relative to earlier delivered frames of another, ms. Buses are read in turns. */
+/** Longest delay in ms of one bus's frames behind another's that were delivered earlier: buses are read in turns. */
 const SKEW = 1_000;
 
 const privacyState = slotAt('privacy.state');
@@ -64,12 +64,12 @@ export class Mapping implements ReadingSink, StatusWriter {
   readonly wanted: readonly WantedSignal[];
   /** Number of readings received. */
   readings = 0;
-  /** Number of readings with an impossible value of their slot. */
+  /** Number of readings with a value that is impossible for their slot. */
   rejected = 0;
   readonly #status: Status;
   readonly #channels: Channels;
   readonly #privacy = new Privacy();
-  /** Values hidden by privacy: they may still be valid when privacy ends, and their frame may not change then. */
+  /** Values hidden by privacy: they may still be valid when it ends, and an unchanged frame is not converted again. */
   readonly #hidden = new Map<Target, SlotValue>();
   readonly #overruled = new Map<Slot, Overruled>();
   readonly #targets: readonly (readonly Target[])[];
@@ -117,7 +117,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     return at < privacy.until ? privacy.levelAt(at) : privacy.level;
   }
 
-  /** The clock was set `by` ms later. */
+  /** Call after the clock was stepped forward by `by` ms. */
   stepped(by: number): void {
     this.#channels.stepped(by);
     this.#privacy.stepped(by);
@@ -177,7 +177,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     if (located) this.#position.settle(at);
   }
 
-  /** Sorts signals that always arrive together, for {@link aliveTogether}. */
+  /** Prepares a group of signals that always arrive together, for {@link aliveTogether}. */
   group(signals: readonly number[]): SourceGroup {
     const targets = signals.flatMap((signal) => this.#targets[signal] as readonly Target[]);
     const plain = targets.filter(isPlain);
@@ -205,7 +205,7 @@ export class Mapping implements ReadingSink, StatusWriter {
   settled(at: number): void {
     if (!this.#started) {
       this.#started = true;
-      // A value of an earlier run does not become a reading only because it is equal.
+      // Do not turn a restored value into a reading of this run only because it equals the constant.
       for (const [slot, value] of this.#constants) if (this.#status.value(slot) !== value) this.set(slot, value, at);
     }
     if (this.#position.heard === WHOLE) this.#position.settle(at);
@@ -292,7 +292,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     if (known !== undefined) known.said = undefined;
   }
 
-  /** Returns true if the target is a part of a position. */
+  /** Marks the target's value as still current. Returns true if the target is a part of a position. */
   #alive(target: Target, at: number): boolean {
     if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) return false;
     if (target.position) {

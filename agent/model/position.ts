@@ -32,7 +32,7 @@ export class PositionGate {
   heard = 0;
   #changed = false;
   readonly #privacy: Pick<Privacy, 'levelAt'>;
-  /** Components with a latest value from a private time. */
+  /** Components that were last read in a private period. */
   readonly #concealed = new Set<Slot>();
   #needsFix = false;
   #hasFix = false;
@@ -46,12 +46,12 @@ export class PositionGate {
     this.#refusals = refusals;
   }
 
-  /** If there is a source for the fix, positions count only while it reports a fix. */
+  /** Call with true if the profile has a source for the fix: positions then count only while it reports a fix. */
   expectFix(expected: boolean): void {
     this.#needsFix = expected;
   }
 
-  /** Accepts one component. Undefined if the receiver has no value for it. */
+  /** Accepts one component. `value` is undefined if the receiver has none. */
   offer(slot: Slot, value: SlotValue | undefined, at: number): void {
     if (slot === fixStatus) this.#hasFix = value !== undefined;
     if (value === undefined) {
@@ -64,7 +64,7 @@ export class PositionGate {
     this.#changed = true;
   }
 
-  /** A component was repeated unchanged: a car that drives due east repeats its latitude. */
+  /** Call when a component was repeated unchanged: a car that drives due east repeats its latitude. */
   repeat(slot: Slot, at: number): void {
     if (this.#latest.has(slot)) this.#hear(slot, at);
     this.#status.seen(slot, at);
@@ -81,7 +81,7 @@ export class PositionGate {
     return this.#concealed.has(slot) ? 0 : bitOf(slot);
   }
 
-  /** Privacy hides or shows positions: components from a private time stay hidden until they are read again later. */
+  /** Call when privacy hides or shows positions. Components from a private period stay hidden until read again. */
   privacyChanged(): void {
     // The next position must be received completely after the change. It is shown even if it equals the last one, and
     // is not compared with a hidden position.
@@ -90,7 +90,7 @@ export class PositionGate {
     this.#last = undefined;
   }
 
-  /** A frame or fix is complete: writes a complete position to Status. */
+  /** Call when a frame or fix is complete. Writes the position to Status if both components arrived. */
   settle(at: number): void {
     if (this.heard !== WHOLE) return;
     const open = this.#privacy.levelAt(at) > 0 ? 0 : this.#open(latitude) | this.#open(longitude);
@@ -153,7 +153,7 @@ export function presentPosition(status: Pick<StatusReader, 'contents'>): Positio
   return status.contents(lastPosition).lastPosition;
 }
 
-/** Returns the distance between two points on the sphere of mean radius 6,371,009 m (IUGG), by haversine, m. */
+/** Returns the distance in m between two points on the sphere of mean radius 6,371,009 m (IUGG), by haversine. */
 export function distance(
   a: { latitude: number; longitude: number },
   b: { latitude: number; longitude: number },
@@ -167,7 +167,7 @@ export function distance(
   return 2 * 6_371_009 * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** Returns the distance from `point` to the straight line between two points at most 100 km apart, m. */
+/** Returns the distance in m from `point` to the straight line between two points at most 100 km apart. */
 export function deviation(
   from: { latitude: number; longitude: number },
   to: { latitude: number; longitude: number },

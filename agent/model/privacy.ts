@@ -41,7 +41,7 @@ export class Privacy {
     this.#apply(at);
   }
 
-  /** The car was declared stolen, or is no longer. */
+  /** Call when the car was declared stolen (`exposed`), or is no longer. */
   expose(exposed: boolean, at: number): void {
     this.#exposed = exposed;
     this.#apply(at);
@@ -54,7 +54,7 @@ export class Privacy {
     return past;
   }
 
-  /** The clock was set `by` ms later. */
+  /** Call after the clock was stepped forward by `by` ms. */
   stepped(by: number): void {
     this.until += by;
     for (const [level, end] of this.#ends.entries()) this.#ends[level] = end + by;

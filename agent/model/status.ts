@@ -7,11 +7,11 @@ export interface StatusObserver {
   readonly watches?: Iterable<Slot>;
   /** `at` is UTC milliseconds of the reading; `previous` is undefined the first time. */
   changed?(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void;
-  /** The value is no longer known: privacy removed it, or its subject has ended. */
+  /** Called when the value is no longer known: privacy removed it, or its subject has ended. */
   removed?(slot: Slot, previous: SlotValue, at: number): void;
   /** `stale` is true if the value has not been read within its time-out, false if it is read again. */
   stale?(slot: Slot, stale: boolean, at: number): void;
-  /** All readings of one frame (or fix, or answer) have been applied. */
+  /** Called when all readings of one frame (or fix, or answer) have been applied. */
   settled?(at: number): void;
 }
 
@@ -34,8 +34,8 @@ export interface StatusListener extends StatusReader {
   /** Returns the time of the last reading since the start, UTC ms, changed or not; -Infinity if there was none. */
   seenAt(slot: Slot): number;
   /**
-   * Returns the time of the reading that changed the value of a slot that has one, UTC ms. For a value of an earlier
-   * run, returns the `createdAt` of its object.
+   * Returns the time (UTC ms) of the reading that last changed the value of the slot, which must have one. For a value
+   * of an earlier run, returns the `createdAt` of its object.
    */
   changedAt(slot: Slot): number;
 }
@@ -49,7 +49,7 @@ export interface ObservedStatus extends StatusListener {
 
 /**
  * The car's present state: one value per slot, one `createdAt` per object. `createdAt` is the time of the last
- * change of any member of the object; an unchanged reading only renews its freshness.
+ * change of any field of the object; an unchanged reading only renews its freshness.
  */
 export class Status implements ObservedStatus {
   readonly #values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
@@ -159,7 +159,7 @@ export class Status implements ObservedStatus {
     return true;
   }
 
-  /** The slot's source repeated its previous value. */
+  /** Call when the slot's source repeated its previous value. */
   seen(slot: Slot, at: number): void {
     this.#seenAt[slot.index] = at;
   }
@@ -170,13 +170,13 @@ export class Status implements ObservedStatus {
     for (let i = 0; i < indexes.length; i++) seenAt[indexes[i] as number] = at;
   }
 
-  /** The clock was set `by` ms later: keeps the age of all readings, otherwise an old one would become fresh again. */
+  /** Call after the clock was stepped forward by `by` ms. Keeps the ages, or old readings would become fresh again. */
   stepped(by: number): void {
     for (const [index, at] of this.#seenAt.entries()) this.#seenAt[index] = at + by;
   }
 
   /**
-   * The clock became known: a reading from between `from` and `to` (old time) was made `by` ms later. Values of an
+   * Call when the time becomes known: readings between `from` and `to` (old time) were made `by` ms later. Values of an
    * earlier run have times outside this range and do not change.
    */
   correct(by: number, from: number, to: number): void {

@@ -5,16 +5,16 @@ import type { SourceMapping } from '../../protocol/profile.ts';
 import { type Leaf, type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { hiddenFrom } from './privacy.ts';
 
-/** Target of one signal: a slot or channel, and the conversion of its number to a value. */
+/** Target of one signal: a slot or channel, and the conversion of the signal's number to a value. */
 export interface Target {
   readonly leaf: Leaf;
-  /** Either a slot or a channel is set. */
+  /** Either `slot` or `channel` is set. */
   readonly slot: Slot | undefined;
   readonly channel: Channel | undefined;
   readonly scale: number;
   readonly offset: number;
   readonly quantise: Quantiser;
-  /** Raw values that mean no value. Undefined if all of them are valid. */
+  /** Raw values that mean no value. Undefined if every raw value is valid. */
   readonly invalid: ReadonlySet<number> | undefined;
   readonly values: ReadonlyMap<number, SlotValue> | undefined;
   readonly rank: number;
@@ -24,7 +24,7 @@ export interface Target {
   readonly timeout: number;
   /** Lowest level of privacy that hides it. */
   readonly hiddenFrom: number;
-  /** The last reading was not a value: the previous value is no longer valid. */
+  /** True if the last reading was not a value: the previous value is no longer valid. */
   absent: boolean;
   /** Last conversion and its result: most values are repeated in frames in which others changed. */
   lastValue: number;
@@ -36,7 +36,7 @@ export interface Target {
 export interface Contest {
   /** Last activity of each source, by rank. */
   readonly spoke: number[];
-  /** By rank: silence after which the next source may write, ms. */
+  /** Silence in ms after which the next source may write, by rank. */
   readonly failover: readonly number[];
 }
 
@@ -76,7 +76,7 @@ function converted(target: Target, value: number, raw: number): SlotValue | unde
   const scaled = value * target.scale + target.offset;
   if (slot.kind === 'flag') return scaled !== 0;
   if (!Number.isFinite(scaled)) return undefined;
-  // Signals count time in seconds after scaling; the interface uses text. Other texts have no numeric form.
+  // Signals count time in seconds after scaling; the interface uses strings. Other strings have no numeric form.
   if (slot.kind === 'text') return slot.duration === true && isDuration(scaled) ? formatDuration(scaled) : undefined;
   const quantised = target.quantise(scaled);
   if (slot.minimum !== undefined && quantised < slot.minimum) return undefined;
@@ -153,10 +153,10 @@ export function isPlain({ channel, contest, position }: Target): boolean {
  * such readings.
  */
 export class Latest {
-  /** By signal: index of the slot or channel, or -1. */
+  /** Index of the slot or channel of each signal, or -1. */
   readonly slots: Int32Array;
   readonly channels: Int32Array;
-  /** By signal: the number of the last reading, or NaN if it does not count; its raw number; and its result. */
+  /** Last reading of each signal: its number (NaN if it does not count), its raw number, and the converted value. */
   readonly values: Float64Array;
   readonly raws: Float64Array;
   readonly converted: (SlotValue | undefined)[];

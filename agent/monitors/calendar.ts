@@ -2,11 +2,11 @@
 import { DAY, weekdayOf, weekOf } from '../../protocol/calendar.ts';
 import type { Interval, TriggerSchedule } from '../../protocol/schema/monitor/schedule.ts';
 
-/** Clocks change only at quarter hours of UTC, ms. */
+/** Quarter of an hour in ms. The offset of a zone changes only at quarter hours of UTC. */
 const QUARTER = 900_000;
 /** Number of offsets remembered per zone. */
 const REMEMBERED = 4_096;
-/** Interval between evaluations without a known boundary, ms. */
+/** Delay in ms of the next evaluation if no boundary is known. */
 const LOOK_AGAIN = DAY;
 
 /** The clocks of one zone. */
@@ -30,7 +30,7 @@ class Zone {
     });
   }
 
-  /** Returns the offset of local time from UTC at a UTC time, ms. */
+  /** Returns the offset in ms of local time from UTC at a UTC time. */
   offset(at: number): number {
     const quarter = Math.floor(at / QUARTER);
     const known = this.#offsets.get(quarter);

@@ -3,7 +3,7 @@ import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { type Reading, type Telemetry, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
 import { RecentReadings } from '../recorders/collision/recent.ts';
 
-/** Longest context before and after an event plus one tick, ms. */
+/** Longest context before and after an event plus one tick, in ms. */
 const SPAN = 122_000;
 
 /** The part of an event's context that follows the event. */

@@ -22,7 +22,7 @@ import { literal, type Sources, sameValue } from './sources.ts';
 import { type KeptMonitor, type KeptTrigger, monitorFrom } from './state.ts';
 import { TimerQueue } from './timer-queue.ts';
 
-/** Largest difference by which a tick may be earlier than the last input, ms. Beyond, the clock was set back. */
+/** Time in ms by which a tick may be earlier than the last input. If it is still earlier, the clock was set back. */
 const STEP = 1_000;
 
 interface EvaluatorParts {
@@ -87,7 +87,7 @@ export class Evaluator {
     this.#parts.changed(monitor);
   }
 
-  /** A slot has another value; `previous` is undefined if it had none. */
+  /** Call when a slot has another value; `previous` is undefined if it had none. */
   changed(slot: Slot, previous: SlotValue | undefined, at: number): void {
     this.arrive(at);
     const sources = this.#parts.sources.bySlot[slot.index];
@@ -100,7 +100,7 @@ export class Evaluator {
     this.#settle();
   }
 
-  /** A slot no longer has a value. */
+  /** Call when a slot no longer has a value. */
   removed(slot: Slot, previous: SlotValue, at: number): void {
     this.arrive(at);
     const sources = this.#parts.sources.bySlot[slot.index];
@@ -116,7 +116,7 @@ export class Evaluator {
     this.#settle();
   }
 
-  /** A custom signal has another value, or no longer has one. */
+  /** Call when a custom signal has another value, or no longer has one. */
   heard(source: TriggerSource, at: number): void {
     this.arrive(at);
     if (this.#timers.next <= this.now && this.#endWaits(source)) {

@@ -123,7 +123,7 @@ function contentOf(
   }
 }
 
-/** Returns the named members of Status; `alarm.status` is a part of one. */
+/** Returns the named objects of Status; `alarm.status` is a part of one. */
 function part(status: StatusReader, names: readonly string[]): { status?: StatusContents } {
   const contents = status.contents() as Readonly<Record<string, unknown>>;
   const found: Record<string, unknown> = {};

@@ -11,7 +11,7 @@ const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full
 
 type Newest = { [K in RecordKind]?: Body<K> };
 
-/** Facts from records that Status does not contain: the newest of each kind, and all active alerts. */
+/** Facts that are in records but not in Status: the newest record of each kind, and all active alerts. */
 export class Facts {
   readonly #status: StatusReader;
   #newest: Newest = {};

@@ -175,7 +175,7 @@ export class Monitors implements Recorder, RecordObserver {
     if (entry === undefined) throw new VigieError('input.unknown', `there is no monitor ${id}`, { where: 'monitorId' });
     this.#evaluator.arrive(at);
     if (entry.monitor.status === status) return entry.monitor;
-    // It no longer equals the version that the sender of the revision defined.
+    // The monitor no longer equals the version that the sender of the revision defined.
     const { revision: _, ...monitor } = entry.monitor;
     entry.monitor = { ...monitor, status, updatedAt: Math.round(at) };
     this.#note(id);
@@ -290,7 +290,7 @@ export class Monitors implements Recorder, RecordObserver {
     this.#restart(entry);
   }
 
-  /** Another profile may lack these signals. The monitors stay, because the previous profile may return. */
+  /** Another profile may lack a monitor's custom signals. Such a monitor stays: the previous profile may return. */
   #compileKept(id: string, parameter: MonitorParameter): CompiledMonitor {
     try {
       return compileMonitor(parameter, this.signals);

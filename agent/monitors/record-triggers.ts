@@ -7,7 +7,7 @@ import { type Trip, tripState } from '../../protocol/schema/trip.ts';
 import type { SourceName, SourceValue } from './running.ts';
 
 /**
- * Data names whose current value comes from records of a kind. A declared theft ends privacy and reveals all of them.
+ * Data names with current values from records of a kind. A declared theft ends privacy and reveals all these values.
  */
 const watched: Readonly<Partial<Record<RecordKind, readonly SourceName[]>>> = {
   alert: ['vehicle.alert'],
@@ -28,7 +28,7 @@ type RecordTriggers = ReadonlyMap<TriggerData, SourceValue>;
 
 const nothing: RecordTriggers = new Map();
 
-/** Returns the data names that occur because of the record, with their values; `previous` is the previous record. */
+/** Returns the data names that occur because of the record, with their values; `previous` is its previous version. */
 export function recordTriggersOf<K extends RecordKind>(
   kind: K,
   record: Body<K>,

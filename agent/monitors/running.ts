@@ -109,7 +109,7 @@ export function levelOf(condition: DataCondition, value: SourceValue | undefined
   }
 }
 
-/** Returns the values at which {@link levelOf} of a number can change: all values that it compares with. */
+/** Returns the values at which {@link levelOf} of a number can change: all numbers that the condition compares. */
 export function edgesOf({ condition }: CompiledTrigger): ReadonlySet<number> {
   if (condition.kind !== 'data' || condition.names !== undefined || condition.occurrence) return new Set();
   const { op, bound, hysteresis } = condition;
@@ -129,7 +129,7 @@ const longitude = slotAt('lastPosition.longitude');
 const positionType = slotAt('lastPosition.type');
 const fixStatus = slotAt('lastPosition.fixStatus');
 
-/** Error of a position, m: dead reckoning, two-dimensional fix, three-dimensional fix. */
+/** Assumed error of a position in m: dead reckoning, two-dimensional fix, three-dimensional fix. */
 const ESTIMATED = 200;
 const FLAT = 50;
 const SPATIAL = 20;

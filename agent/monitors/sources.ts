@@ -35,7 +35,7 @@ export class Sources {
   readonly #status: StatusReader;
   readonly #facts: Facts;
   readonly #byName = new Map<SourceName, TriggerSource>();
-  /** By index of the slot; undefined for a slot that no monitor watches. */
+  /** Sources by slot index; undefined for a slot that no monitor watches. */
   readonly bySlot: (TriggerSource[] | undefined)[] = new Array(slots.length).fill(undefined);
 
   /** @param custom omitted if the profile has no custom signals */

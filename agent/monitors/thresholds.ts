@@ -3,7 +3,7 @@
  * thresholds: the cost grows with the thresholds that it crosses, not with their total.
  */
 export class Thresholds<T> {
-  /** Ascending; the item at the same index watches it. */
+  /** Thresholds, ascending; the item at the same index watches each. */
   readonly #values: number[] = [];
   readonly #items: T[] = [];
   /** Position of the number: the thresholds from `first` up to (not including) `end` are equal to it. */

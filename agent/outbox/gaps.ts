@@ -1,16 +1,16 @@
-/** Messages that the agent will never send, until a receiver has acknowledged the report of them. */
+/** Tracks messages that the agent will never send, until a receiver has acknowledged the gap message about them. */
 import { classOf } from '../../protocol/classes.ts';
 import { type Run, Runs } from '../../protocol/runs.ts';
 import type { Gap } from '../../protocol/schema/gap.ts';
 import { type Kind, kinds } from '../../protocol/schema/kind.ts';
 import type { OutboxReference, OwedNumbers } from '../ports.ts';
 
-/** Class of the numbers of gap messages. */
+/** Message class that numbers the gap messages. */
 const GAP_CLASS = classOf('gap');
 
 type Loss = Required<Pick<Gap, 'count' | 'bytes' | 'from' | 'to'>>;
 
-/** Numbers of a class that were given up. */
+/** Abandoned message numbers of one class. */
 interface Tally {
   readonly numbers: Runs;
   readonly losses: Map<Kind, Loss>;
@@ -25,12 +25,12 @@ interface Kept {
 }
 
 /**
- * Contains every given-up number until the gap message that reports it is acknowledged. So the report outlives its
+ * Holds every abandoned number until the gap message that reports it is acknowledged. A report therefore outlives its
  * message: if the message is damaged or refused, its gap is reported again.
  */
 export class Gaps {
   readonly #unreported = new Map<number, Tally>();
-  /** Contents of gap messages that wait or are in flight, by their number. */
+  /** Contents of queued and in-flight gap messages, by message number. */
   readonly #reports = new Map<number, Gap>();
 
   /** Number of gap messages still to be created. */
@@ -40,7 +40,7 @@ export class Gaps {
     return unreported;
   }
 
-  /** Number of gap messages that wait or are in flight. */
+  /** Number of gap messages that are queued or in flight. */
   get underway(): number {
     return this.#reports.size;
   }
@@ -52,7 +52,7 @@ export class Gaps {
     this.add({ class: priority, lost: kind as Kind, count: 1, bytes, from: at, to: at, numbers: [[seq, seq]] });
   }
 
-  /** Returns true if the message was given up. */
+  /** Returns true if the message was abandoned. */
   has({ class: priority, seq }: Pick<OutboxReference, 'class' | 'seq'>): boolean {
     const tally = this.#unreported.get(priority);
     if (tally?.numbers.has(seq) === true || tally?.unknown.has(seq) === true) return true;
@@ -62,7 +62,7 @@ export class Gaps {
     return false;
   }
 
-  /** Records lost numbers without further facts. Returns those that were not recorded yet. */
+  /** Records lost numbers about which nothing else is known. Returns those not already recorded. */
   lose({ class: priority, numbers }: OwedNumbers): Runs {
     const lost = new Runs();
     for (const [first, last] of numbers) lost.add(first, last);
@@ -93,17 +93,17 @@ export class Gaps {
     return gaps;
   }
 
-  /** The gap message with this number reports the gap. */
+  /** Records that gap message `seq` reports `gap`. */
   report(seq: number, gap: Gap): void {
     this.#reports.set(seq, gap);
   }
 
-  /** Returns true if the gap of the gap message with this number is known. */
+  /** Returns true if the contents of this gap message are known. */
   hasReport(seq: number): boolean {
     return this.#reports.has(seq);
   }
 
-  /** The message with this number was acknowledged. Returns the reported gap if it was a gap message. */
+  /** Call when message `seq` has been acknowledged. If it was a gap message, returns the gap that it reported. */
   arrived(priority: number, seq: number): Gap | undefined {
     if (priority !== GAP_CLASS) return undefined;
     const gap = this.#reports.get(seq);
@@ -111,13 +111,13 @@ export class Gaps {
     return gap;
   }
 
-  /** Returns data for {@link restore}, or undefined if nothing was given up. */
+  /** Returns data for {@link restore}, or undefined if nothing was abandoned. */
   state(): Kept | undefined {
     if (this.#unreported.size === 0 && this.#reports.size === 0) return undefined;
     return { unreported: [...this.#gaps()], reports: [...this.#reports] };
   }
 
-  /** Restores {@link state}. A gap message that no longer waits was acknowledged. */
+  /** Restores {@link state}. Treats gap messages that are no longer queued as acknowledged. */
   restore(state: unknown, waits: (priority: number, seq: number) => boolean): void {
     const { unreported, reports } = state as Kept;
     for (const gap of unreported) if (isGap(gap)) this.add(gap);

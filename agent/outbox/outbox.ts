@@ -13,9 +13,9 @@ import { type Queued, SendQueue, type Taken, type Uncommitted } from './queue.ts
 import { Repetition } from './repetition.ts';
 import { sentNumbers } from './sent-numbers.ts';
 
-/** Delay of the commit that is shared by messages which need not be on disk before the next step, ms. */
+/** Delay in ms of the commit shared by messages that need not be on disk before the next step. */
 const GROUP = 100;
-/** Delay before the next attempt on a disk that refused a write, ms. */
+/** Delay in ms before the next attempt on a disk that refused a write. */
 const RETRY = 5_000;
 /** Share of the limit that remains in use after an eviction, so that the next eviction is not needed at once. */
 const ROOM = 0.95;
@@ -128,13 +128,13 @@ export class Outbox implements Publisher {
     else this.#group ??= this.#clock.after(GROUP, () => this.#commitQuietly());
   }
 
-  /** Commits changes of state and records even if no message is queued: they are in the same commit. */
+  /** Commits changes of state and records without waiting for a message, in the commits of which they otherwise are. */
   checkpoint(): void {
     if (this.#closed || this.#store.volatile === true) return;
     this.#group ??= this.#clock.after(GROUP, () => this.#commitQuietly());
   }
 
-  /** The broker is connected: sends waiting messages, a prioritised Status first. */
+  /** Call when the broker is connected. Sends waiting messages, a prioritised Status first. */
   linkUp(): void {
     this.#gapsLater = false;
     this.#askAgain(this.#refused.length);
@@ -256,7 +256,7 @@ export class Outbox implements Publisher {
     if (this.waiting === 0 || !this.#link.connected) this.#tellIdle();
   }
 
-  /** Returns the contents of the message, or undefined if it cannot be sent now, or never. */
+  /** Returns the contents of the message, or undefined if it cannot be sent now, or ever. */
   #load(queued: Taken): OutboxEntry | undefined {
     const { class: priority, seq } = queued;
     try {
@@ -314,15 +314,15 @@ export class Outbox implements Publisher {
       return;
     }
     this.#inFlight--;
-    // The broker may have the message: after an eviction a gap message could report a number that is not lost.
+    // The broker may have the message. If it were evicted, a gap message would report a number that is not lost.
     if (!this.#link.connected) {
       // linkUp is called after reconnection.
       this.#queue.hold(queued);
       this.#tellIdle();
       return;
     }
-    // After a refusal without a close, send this message later and other messages meanwhile. At most half of the
-    // refused messages of that time were refused before, so that every message is tried.
+    // If the broker refuses a message but stays connected, send it later and others meanwhile. At most half of the
+    // messages refused in that time had been refused before, so that every message is tried.
     this.#refusals++;
     this.#refused.push({ class: queued.class, seq: queued.seq, held: true });
     this.#drainLater();

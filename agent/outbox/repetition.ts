@@ -3,7 +3,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { Runs } from '../../protocol/runs.ts';
 import type { Clock, Link, Log, OutboxEntry, OutboxStore, OwedNumbers } from '../ports.ts';
 
-/** Interval between searches of a piece of the disk, ms: some 2.5 MB a second, which slows nothing else in the unit. */
+/** Interval in ms at which a piece of the disk is searched: about 2.5 MB/s, which slows nothing else in the unit. */
 const STEP = 50;
 /** Largest number of runs in the pending requests. A caller that needs more must repeat its request later. */
 const MOST_RUNS = 1024;

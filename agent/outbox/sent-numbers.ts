@@ -3,7 +3,7 @@ import { classes } from '../../protocol/classes.ts';
 import type { HelloNumbers } from '../../protocol/schema/hello.ts';
 import type { OutboxStore } from '../ports.ts';
 
-/** @param first by class: the first number of this run, for classes in which this run has assigned one */
+/** @param first the first number of this run by class, for classes in which this run has assigned one */
 export function sentNumbers(
   store: Pick<OutboxStore, 'nextSeq' | 'firstWaiting'>,
   first: ReadonlyMap<number, number>,
