@@ -23,17 +23,17 @@ interface ReconnectingLineOptions {
 }
 
 interface ReconnectingLineEvents {
-  /** The line is open; no data has been delivered yet. A failure to write here ends the line. */
+  /** Called when the line is open, before any data is delivered. A failure to write in this call ends the line. */
   opened(): Promise<void> | void;
   /** The receiver may keep the bytes. */
   data(bytes: Uint8Array): void;
-  /** The line that was `opened` is gone: its unfinished data will not be completed. */
+  /** Called when the opened line is gone: its unfinished data will not be completed. */
   ended(reason: string): void;
-  /** No byte arrived for half of the maximum silence: send the other end a request if the protocol has one. */
+  /** Called when no byte arrived for half of the maximum silence: send a request if the protocol has one. */
   idle?(): void;
 }
 
-/** Time after which a line that received data counts as reliable, ms: the next delay is a first one again. */
+/** Time in ms after which a line that received data counts as reliable: the next delay is a first one again. */
 const SOUND = 30_000;
 
 /** One line, from its opening to its end. */
@@ -43,14 +43,14 @@ interface Attempt {
   early: Uint8Array[] | undefined;
   /** Reason for the end, from the opener. */
   ended: string | undefined;
-  /** Given up or ended: its data is ignored. */
+  /** True if given up or ended: its data is ignored. */
   over: boolean;
   /** Monotonic time at which the line was open. */
   since: number;
   heard: number | undefined;
 }
 
-/** Waits between attempts as {@link Backoff} defines. Throws nothing at its user except refused writes. */
+/** Keeps a line open, with the delays of {@link Backoff}. Throws nothing to its user except refused writes. */
 export class ReconnectingLine {
   readonly #options: ReconnectingLineOptions;
   readonly #events: ReconnectingLineEvents;

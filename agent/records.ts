@@ -40,7 +40,7 @@ export class Records {
   #made = 0;
   /** True while the wall time is unknown: records that are put now will be corrected. */
   #uncertain = false;
-  /** Kind and id of the records put since then, by collection and id. */
+  /** Kind and id of the records put while it is unknown, by collection and id. */
   #provisional = new Map<string, readonly [kind: RecordKind | SeriesKind, id: string]>();
 
   constructor(publisher: Publisher, store: RecordStore, log: Log) {
@@ -91,9 +91,9 @@ export class Records {
   }
 
   /**
-   * The time became known: records put without it are stored again with their times `by` ms later, except times after
-   * `latest`, from a run that knew the time. Records are published again, each with its id; `hello` reports the
-   * correction of series.
+   * Call when the time becomes known: records put without it are stored again with their times `by` ms later, except
+   * times after `latest`, from a run that knew the time. Records are published again, each with its id; `hello` reports
+   * the correction of series.
    */
   correct(by: number, latest = Number.POSITIVE_INFINITY): void {
     const provisional = this.#provisional;

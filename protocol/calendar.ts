@@ -1,4 +1,4 @@
-/** UTC calendar: dates, days since 1970-01-01, weeks, and date-times in texts; names of time zones. */
+/** UTC calendar: dates, days since 1970-01-01, weeks, and date-time strings; names of time zones. */
 
 /** Length of a day, ms. */
 export const DAY = 86_400_000;
@@ -14,7 +14,7 @@ export function midnight(year: number, month: number, day: number): number | und
 }
 
 /**
- * Returns the time `months` months after `at`, UTC ms. If its month lacks that day, it is the last day of the month: a
+ * Returns the time `months` months after `at`, UTC ms. If that month lacks the day of `at`, returns its last day: a
  * month after 31 January is the end of February.
  */
 export function monthsAfter(at: number, months: number): number {

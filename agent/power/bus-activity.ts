@@ -30,7 +30,7 @@ export class BusActivity {
   }
 
   /**
-   * Processes received frames; `buses` are the names that their `bus` indexes.
+   * Processes received frames; their `bus` values are indexes into `buses`.
    * @returns true if any of them shows that the car is awake
    */
   received({ count, id, flags, bus }: FrameBatch, buses: readonly string[]): boolean {

@@ -1,7 +1,7 @@
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { Clock, Log } from '../ports.ts';
 
-/** Smallest change of the difference between wall and monotonic time that counts as a step of the wall clock, ms. */
+/** Smallest change in ms of the difference between wall and monotonic time that counts as a step of the wall clock. */
 const STEP = 1_000;
 
 interface ClockWatchParts {
@@ -12,7 +12,7 @@ interface ClockWatchParts {
   readonly trusted: (known: boolean) => void;
   /** Called when the time becomes known: all timestamps since the start are `by` ms too early. */
   readonly found: (by: number) => void;
-  /** Called when the wall clock was set `by` ms later (earlier if negative) for another reason. */
+  /** Called when the wall clock stepped forward by `by` ms (back if negative) for another reason. */
   readonly stepped: (by: number) => void;
 }
 

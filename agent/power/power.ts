@@ -69,14 +69,14 @@ export class PowerStates implements Power {
   #state: PowerState = 'standby';
   /** Time of the last change between awake and asleep. */
   #since: number;
-  /** Total of earlier periods, ms. */
+  /** Total time awake and asleep in earlier periods, in ms. */
   #awakeFor = 0;
   #asleepFor = 0;
   /** Bytes of earlier sleep periods, and the broker traffic at the start of the present period. */
   #sleepBytes = 0;
   #bytesBefore = 0;
   readonly #woken = { car: 0, message: 0, program: 0 };
-  /** Checked with every frame. */
+  /** Callers of {@link wake}, checked with every frame. */
   readonly #waiting = new Set<{ readonly actions: readonly string[]; readonly woken: () => void }>();
 
   constructor(parts: PowerParts) {
@@ -124,14 +124,14 @@ export class PowerStates implements Power {
     if (asleep === true) this.#state = 'asleep';
   }
 
-  /** A bus is active: see {@link BusActivity.received}. */
+  /** Call when a bus is active: see {@link BusActivity.received}. */
   heard(): void {
     this.#heard = this.#parts.clock.monotonic();
     for (const { actions, woken } of this.#waiting) if (this.awake(actions)) woken();
     if (this.#state === 'asleep') this.#stir('car');
   }
 
-  /** A trusted message arrived, or a program is due: keeps the unit awake to answer and for further messages. */
+  /** Call when a trusted message arrives or a program is due. Keeps the unit awake to answer, and for more messages. */
   stayAwake(by: 'message' | 'program' = 'message'): void {
     this.#stir(by);
   }
@@ -151,7 +151,7 @@ export class PowerStates implements Power {
     else this.#become('asleep');
   }
 
-  /** Returns true if the buses are active, and each bus that `actions` need: a frame sent now wakes no control unit. */
+  /** Returns true if the car is awake, with each bus that `actions` need: a frame sent now wakes no control unit. */
   awake(actions: readonly string[] = []): boolean {
     const talks = this.#parts.clock.monotonic() - this.#heard <= this.#rules.busSilentAfter;
     return talks && !actions.some((action) => this.#parts.actuator.asleep?.(action) === true);

@@ -15,7 +15,7 @@ export type When =
       readonly kind: 'local';
       /** Time of day, seconds since midnight. */
       readonly seconds: number;
-      /** By day of the week, Monday first. */
+      /** One flag per day of the week, Monday first. */
       readonly weekdays: readonly boolean[];
       /** Time zone of the IANA database. */
       readonly zone: string;
@@ -42,7 +42,7 @@ interface Item {
   last: number | undefined;
 }
 
-/** Limit by which a clock may have been ahead when an occurrence was returned; beyond, that clock was wrong. */
+/** Largest time by which the clock may have been ahead when it returned an occurrence. Beyond, that clock was wrong. */
 const WRONG = 2 * DAY;
 /** Longest time between two occurrences, plus a day for clock changes of the zone. */
 const WEEK = 8 * DAY;
@@ -101,7 +101,7 @@ export class Schedule {
     return { key, due, skipped, last: false };
   }
 
-  /** The clock was set back: returned occurrences do not repeat, and occurrences that are now nearer are scheduled. */
+  /** Call after the clock was set back. Returned occurrences do not repeat; those that are now nearer are scheduled. */
   #stepBack(now: number): void {
     for (const item of this.#items.values()) {
       if (item.when.kind === 'once' || item.next <= now) continue;

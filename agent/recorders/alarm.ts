@@ -42,7 +42,7 @@ export class AlarmRecorder implements Recorder {
 
   #trigger(value: Trigger['type'], previous: SlotValue | undefined, at: number): void {
     const position = presentPosition(this.#status);
-    // A trigger of the interface needs a time; the frame of the alarm contains only its kind.
+    // In the interface a trigger needs a time; the frame of the alarm contains only the kind of trigger.
     this.#writer.set(startAt, Math.round(at), at);
     if (position === undefined) this.#writer.remove(place, at);
     else this.#writer.set(place, position, at);

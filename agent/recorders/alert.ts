@@ -16,8 +16,8 @@ const SECTION = 'alerts.';
 const privacy = slotAt('privacy.state');
 
 /**
- * One type of alert. A lit lamp starts an alert after the rule's `on`, a dark lamp ends it after `off`. Both have the
- * time of the lamp's change:
+ * One type of alert. A lit lamp starts an alert after the rule's `onAfter`, a dark lamp ends it after `offAfter`. Start
+ * and end have the time of the lamp's change:
  *
  *     idle → rising → active → falling → idle       rising → idle, falling → active when the lamp changes back
  */
@@ -39,7 +39,7 @@ interface AlertParts {
   readonly rules: Readonly<Record<string, AlertRule>> | undefined;
 }
 
-/** Records one alert for a lamp that is lit for long enough, from its start to its end. */
+/** Records an alert, from its start to its end, for each lamp that is lit for long enough. */
 export class AlertRecorder implements Recorder {
   readonly name = 'alert';
   readonly #parts: AlertParts;

@@ -11,7 +11,7 @@ const days = channelByPath.get('maintenance.days') as Channel;
 const mileage = channelByPath.get('maintenance.mileage') as Channel;
 const privacy = slotAt('privacy.state');
 
-/** Change of the remaining distance after which it is recorded again, km: once in some days of driving. */
+/** Change in km of the remaining distance after which it is recorded again: once in some days of driving. */
 const STEP = 50;
 /**
  * Increase of the remaining time or distance which means that the car was serviced: the next service is another record.

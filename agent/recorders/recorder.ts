@@ -4,10 +4,10 @@ import type { ObservedStatus, StatusObserver } from '../model/status.ts';
 import type { Publisher } from '../ports.ts';
 import type { Records } from '../records.ts';
 
-/** Bound on the parts of a recorder's state. */
+/** Maximum number of parts of a recorder's state. */
 export const PARTS = 64;
 
-/** Returns how long a publication that waits `age` ms may wait while no client watches the car, ms. */
+/** Returns for how many ms a publication may wait now, if it may wait `age` ms while no client watches the car. */
 export type Patience = (age: number) => number;
 
 /** For a car that no client can watch: leaves the wait unchanged. */
@@ -23,8 +23,8 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
   /** Called about once a second of the car's time, even if nothing changes. */
   tick(now: number): void;
   /**
-   * The agent stops or falls asleep: publishes data that would be lost or late. Open records stay open until the next
-   * start.
+   * Called when the agent stops or falls asleep. Publishes data that would be lost or late. Open records stay open
+   * until the next start.
    */
   flush(now: number): void;
   /** Returns the state to restore after a power cut, of CBOR types. Called at every commit. */
@@ -41,8 +41,8 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
    */
   restore?(state: unknown): void;
   /**
-   * The clock became known: times were `by` ms behind. Times after `latest`, the last time of the wrong clock, are from
-   * an earlier run that knew the time.
+   * Called when the time becomes known: times were `by` ms behind. Times after `latest`, the last time of the wrong
+   * clock, are from an earlier run that knew the time.
    */
   correct?(by: number, latest: number): void;
 }

@@ -5,11 +5,11 @@ import type { Status } from '../model/status.ts';
 import type { Publisher } from '../ports.ts';
 import { type Patience, type Recorder, type TripProgress, unchanged } from './recorder.ts';
 
-/** Delay of a change to wait for further ones, ms: events are sent at once, drifting quantities are collected. */
+/** Time in ms for which a change waits for further ones: events are sent soon, drifting quantities are collected. */
 const GATHER = { event: 1_000, quantity: 10_000 };
 /** Maximum age of the retained complete Status while values change, ms. */
 const WHOLE = 60_000;
-/** Time without a change after which the complete Status is published, so that a new subscriber gets all of it, ms. */
+/** Time in ms without a change after which the complete Status is published, so that new subscribers get all of it. */
 const QUIET = 10_000;
 
 /**
@@ -30,7 +30,7 @@ export class StatusRecorder implements Recorder {
   #due = Number.POSITIVE_INFINITY;
   /** Time of the first change that waits for publication. */
   #waitsSince = Number.POSITIVE_INFINITY;
-  /** By index: 1 for objects that changed since the last complete Status. */
+  /** 1 for each object that changed since the last complete Status, by object index. */
   readonly #changed = new Uint8Array(statusObjects.length);
   #changedAt = 0;
   #live = false;
@@ -52,7 +52,7 @@ export class StatusRecorder implements Recorder {
     this.#trips = trips;
   }
 
-  /** The link is up: subscribers may have missed changes, so the next publication is complete and immediate. */
+  /** Call when the link is up. Subscribers may have missed changes: the next publication is complete and immediate. */
   linkUp(now: number): void {
     this.#live = true;
     this.#whole = true;

@@ -16,7 +16,7 @@ import type { Records } from '../records.ts';
 import { PARTS, type Patience, type Recorder, unchanged } from './recorder.ts';
 
 const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_000 };
-/** Readings may arrive slightly out of order; a larger step back, ms, is a step of the clock. */
+/** Readings may arrive out of order by this many ms; a larger step back is a step of the clock. */
 const STEP = 10_000;
 /** Number of readings after which a batch is closed: more would save little and be lost together. */
 const READINGS = 1_000;
@@ -29,7 +29,7 @@ interface Track {
   /** Last recorded reading; its time is in whole ms, as in the persisted form. */
   value: SlotValue | undefined;
   at: number;
-  /** An earlier run had read it again since then, and it was not stale at the next tick. */
+  /** `seen`: an earlier run had read the value again since then. `fresh`: it was not stale at the next tick. */
   seen: boolean;
   fresh: boolean;
   /** A change that the minimum interval holds back. */
@@ -68,7 +68,7 @@ export class TelemetryRecorder implements Recorder {
   readonly #records: Records;
   readonly #rules: VehicleProfile['telemetry'];
   readonly #deflate: Deflate;
-  /** Age of its first reading at which a batch is closed, ms: a longer batch needs fewer bytes per reading. */
+  /** Age in ms of its first reading at which a batch is closed: a longer batch needs fewer bytes per reading. */
   readonly #age: number;
   readonly #patience: Patience;
   readonly #tracks = new Map<Slot, Track>();

@@ -27,7 +27,7 @@ const keyPresent = channelByPath.get('key.present') as Channel;
 /** Alarm triggers that mean driving without the right key. */
 const keyless: ReadonlySet<SlotValue> = new Set(['KeyLearning', 'UnauthenticatedStartup']);
 
-/** Start of a suspicion, where the alarm went off: movement from here without a key is a theft. */
+/** Time and place of the alarm that started a suspicion: movement from there without a key is a theft. */
 interface Suspicion {
   at: number;
   readonly keyless: boolean;
@@ -149,7 +149,7 @@ export class TheftRecorder implements Recorder {
     if (this.#theft !== undefined) this.#theft = shiftInstants(theftSchema, this.#theft, by, latest);
   }
 
-  /** The car moved: decides whether it has no key and is far enough from where the alarm went off. */
+  /** Call when the car has moved. Decides whether it has no key and is far enough from where the alarm went off. */
   #look(at: number): void {
     const suspicion = this.#suspicion;
     if (suspicion === undefined || this.#theft !== undefined || at - suspicion.at > this.#rule.within) return;
@@ -164,7 +164,7 @@ export class TheftRecorder implements Recorder {
     return this.#key === undefined && this.#parts.status.value(ignition) === 'Stop';
   }
 
-  /** Returns the distance from where the alarm went off, by the available readings, m. */
+  /** Returns the distance in m from where the alarm went off, according to the available readings. */
   #way(suspicion: Suspicion): number {
     const place = this.#place();
     const driven = this.#parts.status.value(mileage) as number | undefined;

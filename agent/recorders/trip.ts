@@ -44,7 +44,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
   #state: TripState;
   #machine: TripMachine;
   #readings: TripReadings;
-  /** Position that privacy hides now: the end of the trip that privacy hides as well. */
+  /** Position that privacy has just removed: if privacy hides the rest of the car as well, the trip ends there. */
   #parting: TripState['position'] = null;
   /** State since the readings of the parked car stopped. */
   #silence: unknown;
@@ -96,7 +96,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
     if (slot === slots.privacy) {
       const now = this.#arrive(at);
       if (value === 'Full' && this.#blinded()) this.#machine.hide(now, 'FullPrivacy');
-      // Hidden values are removed before observers are notified: the next choice hides the values known at its time.
+      // Observers are notified after hidden values are removed: the removed position belongs to no later choice.
       this.#parting = null;
     } else if (gauge !== undefined) {
       const now = this.#arrive(at);
@@ -215,7 +215,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
     if (way) this.#state.wayAt = now;
   }
 
-  /** Returns true if no value is left that shows the movement of the car. */
+  /** Returns true if Status has no value left that shows the movement of the car. */
   #blinded(): boolean {
     return [...signs].every((slot) => this.#status.value(slot) === undefined);
   }
@@ -228,7 +228,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
     state.position = position;
   }
 
-  /** While a car is driven, readings of its distance must arrive, not only of its switch. */
+  /** Adds a fault to a driven trip with readings of the switch but none of the distance or position. */
   #lackWay(now: number): void {
     const { wayAt } = this.#state;
     if (this.#machine.phase !== 'driving') return;

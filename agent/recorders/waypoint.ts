@@ -22,13 +22,13 @@ const members = {
   speed,
 };
 
-/** Without a speed: distance below which a new fix of a standing car is drift of the receiver, m. */
+/** Distance in m below which a new fix of a standing car is drift of the receiver, in a car without a speed. */
 const DRIFT = 15;
 /** Speed below which the car stands, km/h. */
 const STANDING = 1;
-/** Time without a fix that is a gap, ms. A car within the distance `way`, m, of its last position has stood instead. */
+/** Time in ms without a fix that counts as a gap. A car that is within `way` m of its last position has stood. */
 const GAP = { time: 30_000, way: 50 };
-/** Time without a moving fix after which the car has stood, ms: its departure is a point, the first of a track. */
+/** Time in ms without a moving fix after which the car has stood: its departure is a point, the first of a track. */
 const STOOD = 10_000;
 /** Number of fixes evaluated together: more would cost more per fix and make lines longer than straight roads. */
 const SPAN = 240;
@@ -45,7 +45,7 @@ interface State {
   readonly movedAt: number | undefined;
 }
 
-/** Intervals between points while the car is stolen, ms, independent of the distance. */
+/** Intervals in ms between points while the car is stolen, independent of the distance. */
 interface Tracking {
   readonly running: number;
   readonly shutdown: number;
@@ -53,9 +53,9 @@ interface Tracking {
 
 /**
  * Sets waypoints so that the route between two of them deviates by at most the rule's `error` from the straight line
- * (opening window: a fix becomes a point as soon as the line beyond it would leave a fix too far aside; only one fix
- * per second is evaluated, which at the limit of tyres is less than a metre). Also sets a point when the car has driven
- * far enough, turned enough, or driven long enough since the last point, where it stops, and where it departs again.
+ * (opening window: a fix becomes a point as soon as the line beyond it would leave a fix too far aside; one fix per
+ * second is enough, as within it even tyres at their limit cause less than a metre). Also sets a point when the car has
+ * driven far enough, turned enough, or driven long enough since the last point, where it stops, and where it departs.
  */
 export class WaypointRecorder implements Recorder {
   readonly name = 'waypoint';
@@ -72,7 +72,7 @@ export class WaypointRecorder implements Recorder {
   /** Fixes since then, oldest first. */
   #between: Waypoint[] = [];
   #batch: Waypoint[] = [];
-  /** The next point does not continue the previous ones. */
+  /** True if the next point does not continue the previous ones. */
   #broken = true;
   #tracking: Tracking | undefined;
 
@@ -99,7 +99,7 @@ export class WaypointRecorder implements Recorder {
     this.#movedAt = at;
   }
 
-  /** Privacy removed the position: the track does not continue across it. */
+  /** Breaks the track when privacy removes the position: it does not continue across the gap. */
   removed(removed: Slot): void {
     if (removed !== latitude && removed !== longitude) return;
     this.#movedAt = undefined;

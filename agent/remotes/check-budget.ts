@@ -1,15 +1,15 @@
 import type { Clock } from '../ports.ts';
 
 export interface CheckRate {
-  /** Limit per second of authentic commands, and of wrong signatures that may be found at any cost. */
+  /** Maximum authentic commands per second, and maximum wrong signatures per second whatever the checks cost. */
   readonly perSecond: number;
-  /** Limit per second of wrong signatures while all checks use less than {@link SHARE} of the time. */
+  /** Maximum wrong signatures per second while all checks use less than {@link SHARE} of the time. */
   readonly maximum: number;
 }
 
 /** Share of the time of one core that further checks may use. */
 const SHARE = 0.2;
-/** Longest time for which these checks may block the agent. */
+/** Longest time for which further checks may block the agent. */
 const MAX_BLOCK_MS = 50;
 
 /** Limits the cost of signature checks: a fast unit checks a whole flood, a slow one as many as it can afford. */

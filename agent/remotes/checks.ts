@@ -352,7 +352,7 @@ function longLived({ order: { issued, expires, own }, limits: { maxValidity } }:
   return { code: 'command.longLived', detail };
 }
 
-/** Returns true if the command can only fail by its own times: it is verified after all others, only to be answered. */
+/** Returns true if the command's own times make it fail: it is verified after all others, only to be answered. */
 export function isLate(timely: Timely): boolean {
   return timely.quality !== 'none' && (longLived(timely) ?? late(timely)) !== undefined;
 }
@@ -380,7 +380,7 @@ function hiding({ kind, ...car }: Car & { readonly kind: RemoteKind }): Refusal 
 /** Nothing in the message is proven yet: refuses only messages that would be refused even with a valid signature. */
 function spent({ opened: { command }, key, ledger, verdict, quality }: Stages['repetition']): Refusal | undefined {
   if (ledger.find(command.id) !== undefined) return undefined;
-  // The next authentic command settles a doubtful ledger once the time is known; until then a repetition is idle.
+  // The next authentic command settles a doubtful ledger once the time is known; until then a repetition has no effect.
   const idle = quality === 'none' && verdict === 'authentic';
   const forgotten = ledger.doubtful ? idle : ledger.forgot(command.issued);
   return forgotten || ledger.used(key, command.counter) ? replayed(command.id) : undefined;
@@ -393,8 +393,8 @@ function unsigned({ keyId }: OpenedCommand, verifier: SignatureVerifier): Refusa
 }
 
 /**
- * The car does not answer: the ledger may have forgotten this id, and an old message, sent again, could make the car
- * contradict its earlier report.
+ * Returns a refusal that is not sent: the ledger may have forgotten this id, and an old message, sent again, could make
+ * the car contradict its earlier report.
  */
 function replayed(id: string): Refusal {
   return { code: 'command.replayed', detail: `${id}: its counter was used, or may have been` };

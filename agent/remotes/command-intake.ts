@@ -21,11 +21,11 @@ const MAX_SEEN = 2_048;
 
 /** Carries out commands to the car, and completes those that the previous run left open. */
 export interface CarCommands {
-  /** An authentic command arrived that is not repeated. */
+  /** Called when an authentic command arrives that is not a repetition. */
   commandArrived(): void;
   /** Returns the reason why commands of this kind are not carried out, or undefined. */
   unsupported(type: CommandKind): string | undefined;
-  /** Returns the states of such a command that are not published. */
+  /** Returns the states of commands of this kind that are not published. */
   unreported(type: CommandKind): ReadonlySet<RemoteStatus>;
   /** Resolves when the outcome has been reported. */
   carryOut(order: Order, progress: Progress): Promise<void>;
@@ -72,7 +72,7 @@ export class CommandIntake {
   readonly #parts: CommandIntakeParts;
   readonly #queue: VerificationQueue;
   readonly #refusals: RefusalLog;
-  /** By fingerprint of the message. */
+  /** Seen messages by fingerprint. */
   readonly #seen = new RecentMap<SeenMessage>(MAX_SEEN);
   readonly #repeated = new RepeatedAnswers();
   /** Commands for the agent itself that are being carried out. */
@@ -214,7 +214,7 @@ export class CommandIntake {
     return { order, limits, now: clock.now(), quality: quality() };
   }
 
-  /** Settles a ledger that has lost something when the time is known; until then, stores that it is doubtful. */
+  /** Once the time is known, settles a ledger that has lost something; until then, stores that it is doubtful. */
   async makeUp(): Promise<void> {
     const { ledger, clock, quality } = this.#parts;
     if (!ledger.doubtful) return;

@@ -25,7 +25,7 @@ interface Waiting {
   armed: boolean;
   /** Act of a person at the car against the command; it counts only if the result is not shown. */
   opposed: CommandEnd | undefined;
-  /** Only the first call counts. */
+  /** Ends the wait; only the first call counts. */
   readonly settle: (ending: Ending) => void;
 }
 
@@ -80,7 +80,7 @@ export class Confirmations implements StatusObserver, ChannelObserver {
     return ending === 'shown' ? ending : (waiting.opposed ?? ending);
   }
 
-  /** Readings have ended: ends all waits as too late, and cancels their timers. */
+  /** Call when readings have ended. Ends all waits as too late, and cancels their timers. */
   stop(): void {
     this.#stopped = true;
     for (const { settle } of this.#waiting) settle('late');

@@ -1,4 +1,4 @@
-/** Explains why the car did not carry out an action: values that it shows meanwhile, by action. */
+/** Explains why the car did not carry out an action, from the values that it shows meanwhile. */
 import { channelByPath } from '../../protocol/channels.ts';
 import type { FailureSign } from '../../protocol/remote/kind.ts';
 import { remoteActions } from '../../protocol/remote/table.ts';

@@ -60,7 +60,7 @@ export class Execution {
   }
 
   /**
-   * Runs a command from Accepted to its final state. One commit has two states if nothing is done to the car between.
+   * Runs a command from Accepted to its final state. Two states share a commit if nothing is done to the car between.
    * @param allowed called before each step, with the refusal of the step's own interlocks
    * @param woken called before the car is woken, with UTC ms
    * @throws VigieError `store.failed` if a state is not on disk; nothing was done after the last stored state

@@ -31,7 +31,7 @@ export interface LedgerData {
   readonly wakeUps?: readonly number[];
   /** Commands issued before this time (UTC ms) are refused, because their counters may be lost. */
   readonly floor?: number;
-  /** Something was lost, and the time has been unknown since then. */
+  /** Set if something was lost and the time has been unknown since then. */
   readonly doubtful?: true;
   /** In the file: lowest possible revision of the journal when this file was written. */
   readonly committed?: number;
@@ -39,7 +39,7 @@ export interface LedgerData {
   readonly kept?: Readonly<Record<string, unknown>>;
 }
 
-/** The copy. Long members that seldom change have separate keys, so that a commit contains only the changes. */
+/** The copy in {@link Memory}. Long, seldom changed fields have separate keys: a commit contains only the changes. */
 interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'kept' | 'committed'> {
   /** Lowest possible revision of the file. */
   readonly filed?: number;
@@ -129,7 +129,7 @@ export class Ledger {
     this.#committed = this.#data.committed;
   }
 
-  /** The file lacks entries of the copy: until it is written, they exist only once. */
+  /** True if the file lacks entries of the copy: until it is written, they exist only once. */
   get behind(): boolean {
     return this.#behind;
   }
@@ -139,7 +139,7 @@ export class Ledger {
     return revisionOf(this.#data);
   }
 
-  /** The journal has all changes up to this revision on disk. */
+  /** Call when the journal has all changes up to this revision on disk. */
   committed(revision: number): void {
     this.#committed = Math.max(revision, this.#committed ?? 0);
   }
@@ -276,7 +276,7 @@ export class Ledger {
     return this.#data.actions.filter(({ id, status }) => final(status) && this.#unreported.has(id));
   }
 
-  /** The outcome is in the outbox, in the commit with the next {@link states}. */
+  /** Call when the outcome is in the outbox: it is in the same commit as the next {@link states}. */
   reported(id: string): void {
     this.#unreported = new Set([...this.#unreported].filter((other) => other !== id));
   }
@@ -295,8 +295,8 @@ export class Ledger {
   }
 
   /**
-   * Returns the number of commands accepted after `since` and up to `now`, UTC ms, of one kind or of all. Later entries
-   * are from before the clock was set back: otherwise they would count until that time.
+   * Returns the number of commands accepted after `since` and up to `now`, UTC ms, of one kind or of all. Ignores later
+   * entries, which are from before the clock was set back and would count until that time is reached again.
    */
   accepted(since: number, now: number, type?: CommandKind): number {
     const taken = (this.#data.accepted ?? []).filter(({ at }) => at > since && at <= now);

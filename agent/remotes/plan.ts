@@ -23,7 +23,7 @@ export interface Plan {
   /** Actions of the profile, e.g. `doors.lock`, carried out in order; each waits until Status shows it. */
   readonly actions: readonly string[];
   readonly parameters?: ActionParameters;
-  /** A member of the body that is accepted without effect. */
+  /** A field of the body that is accepted without effect. */
   readonly ignored?: string;
   /** Effects after the actions, in this order. */
   readonly effects: readonly Effect[];

@@ -54,7 +54,7 @@ export function planOf(kind: RemoteKind, bytes: Uint8Array, parts: EffectParts):
   };
 }
 
-/** Returns the groups that must not run at the same time: commands of one kind, and actions of one part of the car. */
+/** Returns the command's groups: its kind and the parts of the car it acts on. No two commands of a group overlap. */
 export function groupsOf(type: CommandKind, plan: Plan | undefined): string[] {
   return [...new Set([type, ...(plan?.actions ?? []).map((action) => action.split('.')[0] as string)])];
 }
@@ -67,7 +67,7 @@ function declaration(isStolen: boolean, { thefts }: EffectParts): Effect {
   };
 }
 
-/** Returns the effect, refused if the car hides its position: then it cannot be tracked, unless declared stolen. */
+/** Returns the effect, refused while the car hides its position: it cannot be tracked then, unless declared stolen. */
 function following(effect: Effect, { hidden }: EffectParts): Effect {
   return {
     ...effect,

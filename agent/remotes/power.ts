@@ -10,7 +10,7 @@ export interface Power {
    * time. Counted against the monthly budget.
    */
   wake(actions?: readonly string[]): Promise<boolean>;
-  /** A trusted sender sent a message, or a program of the car is due: keeps the unit awake. */
+  /** Call when a trusted message arrives or a program of the car is due. Keeps the unit awake. */
   stayAwake?(by?: 'message' | 'program'): void;
   /** Returns true if the unit itself sleeps: due work wakes it, and it polls nothing. */
   asleep?(): boolean;
@@ -21,13 +21,13 @@ export const alwaysAwake: Power = { awake: () => true, wake: async () => true };
 
 /** Limits on commands, to protect the car. */
 export interface Limits extends CommandSettings, Pick<PowerSettings, 'battery'> {
-  /** Number of wake-ups of the car within {@link MONTH}. */
+  /** Maximum number of wake-ups of the car within {@link MONTH}. */
   readonly wakeUps: number;
-  /** Number of commands of one kind within {@link BURST}. */
+  /** Maximum number of commands of one kind within {@link BURST}. */
   readonly burst: number;
-  /** Number of commands within a day. */
+  /** Maximum number of commands within a day. */
   readonly daily: number;
-  /** Wait for readings after the car woke up, ms. */
+  /** Time in ms to wait for readings after the car woke up. */
   readonly settling: number;
 }
 

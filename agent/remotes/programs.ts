@@ -76,7 +76,7 @@ export class Programs {
     parts.status.observe(this.runs);
   }
 
-  /** Sets or deletes the programs of the named slots, according to rules.ts. */
+  /** Sets or deletes the programs of the named slots. */
   preconditioning(changes: readonly RemotePreconditioningProgram[]): Effect {
     const next = (): Kept[] => {
       const others = this.#preconditioning.filter((kept) => !changes.some((change) => change.slot === kept.slot));
@@ -202,7 +202,7 @@ export class Programs {
     this.#preconditioning = Array.isArray(preconditioning) ? preconditioning.filter(isKept) : [];
     this.#charging = Array.isArray(charging) ? charging.filter(isKept) : [];
     this.#delayed = typeof delayed === 'number' && Number.isFinite(delayed) ? delayed : undefined;
-    // Status has restored them from the earlier run.
+    // Status has restored the programs from the earlier run.
     if (this.#preconditioning.length > 0) this.#written.add(slots.preconditioning);
     if (this.#charging.length > 0) this.#written.add(slots.charging);
     if (this.#delayed !== undefined) this.#written.add(slots.delayed);
@@ -259,7 +259,7 @@ function sorted(programs: readonly Kept[]): Kept[] {
   return programs.toSorted((a, b) => a.slot - b.slot);
 }
 
-/** Compares two results of {@link keptOf}, which have their members in the same order. */
+/** Compares two results of {@link keptOf}, which have their fields in the same order. */
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

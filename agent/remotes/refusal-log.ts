@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * Refusals without an answer to the sender: an answer would let any sender cause reports about the command of another.
- * Counts all and logs the first of each minute.
+ * Counts all and logs the first {@link MAX_LINES} of each minute.
  */
 export class RefusalLog {
   readonly #clock: Pick<Clock, 'monotonic'>;

@@ -177,7 +177,7 @@ export class Remotes {
     }
   }
 
-  /** Blocks the same groups until this command has ended. */
+  /** Blocks the command's groups until it has ended. */
   #occupy({ id, type }: ActionRecord, plan: Plan | undefined): void {
     for (const group of groupsOf(type, plan)) this.#running.set(group, id);
   }

@@ -19,7 +19,7 @@ export class RepeatedAnswers {
     return last === undefined || at >= last.until;
   }
 
-  /** The answer was sent again at `at` (monotonic ms). */
+  /** Call when the answer was sent again at `at` (monotonic ms). */
   given(id: string, at: number): void {
     const waits = this.#waits.get(id)?.waits ?? new Backoff(WAITS);
     this.#waits.set(id, { until: at + waits.next(), waits });

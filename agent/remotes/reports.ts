@@ -5,9 +5,9 @@ import type { Clock, Log, Publisher } from '../ports.ts';
 import { type ActionRecord, final, type Ledger } from './ledger.ts';
 import type { Refusal } from './plan.ts';
 
-/** Longest detail in its schema, characters. */
+/** Maximum length in characters of a detail, according to its schema. */
 const DETAIL = 256;
-/** Delay of the ledger's file after a commit, ms: an answer must not wait for the file. */
+/** Delay in ms between a commit and writing the ledger's file: an answer must not wait for the file. */
 const FOLLOW = 1_000;
 
 /** A command in progress: its record and its answers. */
@@ -63,7 +63,7 @@ export class Reports {
     return (await Promise.all(kept)).at(-1) ?? progress;
   }
 
-  /** Never rejects if the disk refuses a write: a final state is still reported. */
+  /** Ends the command as failed. Never rejects if the disk refuses a write: a final state is still reported. */
   async fail(progress: Progress, { code, detail }: Refusal): Promise<void> {
     const { id, type } = progress.record;
     this.#parts.log.warn('command.failed', { id, type, code, detail });

@@ -138,7 +138,7 @@ export class Requests {
     return { remoteActionId: id };
   }
 
-  /** A state of the command is on disk. */
+  /** Call when a state of the command is on disk. */
   heard(id: string): void {
     this.#unheard.get(id)?.();
     this.#unheard.delete(id);
@@ -149,12 +149,12 @@ export class Requests {
     this.#observers.push(observer);
   }
 
-  /** An authentic new command is about to be carried out or refused. */
+  /** Call when an authentic new command is about to be carried out or refused. */
   arrived(command: ArrivedCommand): void {
     for (const observer of this.#observers) observer.arrived(command);
   }
 
-  /** A command has reached a state. */
+  /** Call when a command has reached a state. */
   reported(report: RemoteReport): void {
     for (const observer of this.#observers) observer.reported(report);
     const { remoteActionId, status, failureCause } = report;

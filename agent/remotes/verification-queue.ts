@@ -35,7 +35,7 @@ export interface UnverifiedCommand {
   /** Length of the message, bytes. */
   readonly bytes: number;
   readonly seen: SeenMessage;
-  /** True if it can no longer succeed by its own times: it is verified only to be answered. */
+  /** True if its own times make it fail: it is verified only to be answered. */
   readonly late: boolean;
 }
 

@@ -47,7 +47,7 @@ export class CustomSignals implements CustomSignalsPart {
 
   announce(publisher: Pick<Publisher, 'put'>, store: Pick<OutboxStore, 'entries'>): void {
     announceEarlier(this.numbers, publisher, store);
-    // A car that has only texts has no catalog.
+    // A car that has only text signals has no catalog.
     if (this.numbers.entries.length > 0) announceCatalog(this.numbers.entries, publisher);
   }
 

@@ -41,7 +41,7 @@ interface State {
 
 /** A catalog in use. */
 export interface NumberedCatalog {
-  /** By index of the signal. */
+  /** Numbers by signal index. */
   readonly numbers: readonly number[];
   /** Its hash. */
   readonly catalog: Uint8Array;
@@ -89,7 +89,7 @@ export class SignalNumbers implements NumberedCatalog {
     return this.#use(definitions, true);
   }
 
-  /** The catalog of a collection is no longer in use. `now` as for the constructor. */
+  /** Call when the catalog of a collection is no longer in use. `now` as for the constructor. */
   end({ catalog }: NumberedCatalog, now?: number): void {
     const hash = hexOf(catalog);
     const uses = (this.#uses.get(hash) ?? 0) - 1;
@@ -215,7 +215,7 @@ function isWhole({ state, definitions }: Kept): boolean {
       return (until === undefined || Number.isFinite(until)) && hexOf(catalogHash(listed)) === hash;
     });
   } catch {
-    // A member has the wrong type.
+    // A field has the wrong type.
     return false;
   }
 }

@@ -11,7 +11,7 @@ import { Conditions } from './conditions.ts';
 import type { NumberedCatalog } from './numbers.ts';
 import type { Signals } from './signals.ts';
 
-/** Readings may arrive slightly out of order; a larger step back, ms, is a step of the clock. */
+/** Readings may arrive out of order by this many ms; a larger step back is a step of the clock. */
 const STEP = 10_000;
 /** Number of readings after which a batch is closed. */
 const READINGS = 1_000;
@@ -44,10 +44,10 @@ export class SignalRecorder implements Recorder {
   readonly #patience: Patience;
   readonly #interval: Float64Array;
   readonly #heartbeat: Float64Array;
-  /** Smallest change that is recorded, counts. */
+  /** Smallest change that is recorded, in counts. */
   readonly #band: Float64Array;
   readonly #conditions: Conditions;
-  /** By index of the signal: index of its condition, or -1. */
+  /** Index of each signal's condition, or -1. */
   readonly #condition: Int16Array;
   readonly #timeResolution: ReadonlyMap<number, TimeResolution>;
   /** Last recorded count, or NaN. Its time is in whole ms. */
@@ -95,7 +95,7 @@ export class SignalRecorder implements Recorder {
     });
   }
 
-  /** Status changed: re-evaluates the conditions of the slot. */
+  /** Re-evaluates the conditions that use the slot. */
   changed(slot: Slot, _value: unknown, _previous: unknown, at: number): void {
     this.#turn(this.#conditions.look(at, slot), at);
   }
@@ -284,7 +284,7 @@ function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
-/** Returns true if `span` ms have passed since `from`, or the clock stepped back, because that proves nothing. */
+/** Returns true if `span` ms have passed since `from`, or if the clock stepped back, so that this cannot be known. */
 function passed(from: number, now: number, span: number): boolean {
   return now - from >= span || now < from - STEP;
 }

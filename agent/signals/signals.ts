@@ -3,9 +3,9 @@ import type { CustomSignal } from '../../protocol/profile.ts';
 
 /** Observes the values of custom signals. */
 export interface CustomSignalObserver {
-  /** The signal with this index has another value. `at` is UTC milliseconds of the reading. */
+  /** Called when the signal with this index has another value. `at` is the time of the reading, UTC ms. */
   changed(place: number, count: number, at: number): void;
-  /** The car reports that the signal has no value. */
+  /** Called when the car reports that the signal has no value. */
   absent?(place: number, at: number): void;
 }
 
@@ -39,7 +39,7 @@ export class Signals {
   readonly #hiddenFrom: Uint8Array;
   readonly #invalid: (ReadonlySet<number> | undefined)[];
   readonly #level: (at?: number) => number;
-  /** Values hidden by privacy: they may still be valid when privacy ends, and their frame may not change then. */
+  /** Values hidden by privacy: they may still be valid when it ends, and an unchanged frame is not converted again. */
   readonly #withheld = new Map<number, number>();
   #observers: readonly CustomSignalObserver[] = [];
 
@@ -109,7 +109,7 @@ export class Signals {
     }
   }
 
-  /** The frame with these signals was repeated unchanged. */
+  /** Call when the frame with these signals was repeated unchanged. */
   seen(places: Int32Array, at: number): void {
     if (this.#withheld.size > 0 || this.#level(at) > 0) {
       for (const place of places) this.#seenOne(place, at);
@@ -157,7 +157,7 @@ export class Signals {
     for (const observer of this.#observers) observer.changed(place, count, at);
   }
 
-  /** The clock was set `by` ms later. */
+  /** Call after the clock was stepped forward by `by` ms. */
   stepped(by: number): void {
     for (const times of [this.#seenAt, this.#changedAt]) for (const [i, at] of times.entries()) times[i] = at + by;
   }

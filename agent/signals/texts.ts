@@ -81,7 +81,7 @@ export class Texts {
     return (this.#signals[place]?.position === true ? 1 : 2) <= this.#level(at);
   }
 
-  /** The clock was set `by` ms later. */
+  /** Call after the clock was stepped forward by `by` ms. */
   stepped(by: number): void {
     for (const times of [this.#seenAt, this.#changedAt]) for (const [i, at] of times.entries()) times[i] = at + by;
   }

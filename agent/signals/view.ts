@@ -1,4 +1,4 @@
-/** Custom signals in the form for readers: definitions, present values and history. */
+/** Custom signals as clients read them: definitions, present values and history. */
 import type { CustomSignal, TextSignal } from '../../protocol/profile.ts';
 import type { Telemetry } from '../../protocol/schema/telemetry.ts';
 import type { SignalText } from '../../protocol/schema/text.ts';
@@ -10,7 +10,7 @@ import type { SignalRecorder } from './recorder.ts';
 import type { Signals } from './signals.ts';
 import type { Texts } from './texts.ts';
 
-/** Longest time span of a piece, ms: a minute, and the longest delay of a reading. */
+/** Longest time span in ms of a piece: a minute, and the longest delay of a reading. */
 const PIECE = 120_000;
 
 /** A signal with its present value. */
@@ -18,7 +18,7 @@ export interface PresentSignal {
   readonly definition: ShownDefinition;
   /** True if the signal contains the position of the car. */
   readonly position: boolean;
-  /** Undefined if it has none, or privacy hides it. */
+  /** Undefined if the signal has none, or privacy hides it. */
   readonly value: SignalValue | undefined;
   /** Time of the reading that last changed the value, UTC ms. Undefined without a value. */
   readonly changedAt: number | undefined;
@@ -49,7 +49,7 @@ interface RecordedParts {
   readonly recorder: Pick<SignalRecorder, 'gathered'>;
 }
 
-/** Reads recorded signals. Indexes from that of the first text on belong to texts. */
+/** Reads recorded signals. Indexes from that of the first text signal on belong to text signals. */
 export class RecordedSignals implements SignalView {
   readonly #custom: readonly CustomSignal[];
   readonly #signals: Signals;

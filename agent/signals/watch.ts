@@ -66,7 +66,7 @@ export class WatchedSignals implements MonitorSignals {
   }
 }
 
-/** Returns numbers for a quantity, and texts for flags and enumerations, which their triggers name. */
+/** Returns a number for a quantity, and a string for a flag or an enumeration, because triggers name these values. */
 function compared({ kind }: CustomSignal, value: number | boolean | string): number | string {
   return kind === 'quantity' ? (value as number) : String(value);
 }

@@ -5,11 +5,11 @@ import { inflate } from '../columns/inflate.ts';
 import { type Capture, captureBounds } from '../schema/capture.ts';
 import { type CapturedFrames, columnsOfFrames, framesOfColumns } from './columns.ts';
 
-/** Members of a part that contain its frames. */
+/** Fields of a part that contain its frames. */
 type PackedFrames = Pick<Capture, 'frames' | 'start' | 'size' | 'columns'>;
 
 /**
- * Packs frames into the members of a part; at most `captureBounds.frames` frames.
+ * Packs frames into the fields of a part; at most `captureBounds.frames` frames.
  * @param instead start of the part if there is no frame, UTC ms
  */
 export function packFrames(frames: CapturedFrames, instead: number, deflate: Deflate): PackedFrames {

@@ -96,7 +96,7 @@ function seriesOf({ count, bus, id, flags, length }: CapturedFrames): Series[] {
   return [...found.values()].sort((a, b) => a.bus - b.bus || a.id - b.id || a.flags - b.flags || a.length - b.length);
 }
 
-/** Returns the median of the differences, µs, or 0 if it does not help. */
+/** Returns the median of the differences in µs, or 0 if there is none or it is negative. */
 function intervalOf(frames: readonly number[], times: Float64Array): number {
   const differences = frames.slice(1).map((frame, i) => times[frame]! - times[frames[i]!]!);
   const median = differences.sort((a, b) => a - b)[differences.length >> 1] ?? 0;
@@ -196,7 +196,7 @@ export function framesOfColumns(columns: Uint8Array, start: number, limit: numbe
   return { ...frames, data: payloads(chunks, counts, lengths, bytes) };
 }
 
-/** Returns the memory for a payload, bytes: a multiple of 8, and 8 for an empty one. */
+/** Returns the memory in bytes for a payload: a multiple of 8, and 8 for an empty one. */
 function payloadBytes(length: number): number {
   return Math.max(8, (length + 7) & ~7);
 }

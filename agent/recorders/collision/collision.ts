@@ -21,9 +21,9 @@ const emergencyCall = slotAt('safety.autoECallTriggering');
 
 /** Time in which an event data recorder evaluates the change of speed, ms. 49 CFR 563.5, "trigger threshold". */
 const WINDOW = 150;
-/** Span before the window that determines the resting acceleration, ms. */
+/** Span in ms before the window, in which the resting acceleration is measured. */
 const REST = 500;
-/** Upward acceleration, m/s², below which for this time, ms, the car lies on its side or roof (60° and more). */
+/** The car lies on its side or roof (60° and more) if its upward acceleration is below this (m/s²) for so long (ms). */
 const UPRIGHT = 4.9;
 const LYING = 2_000;
 /** Limits of the collision schema: change of speed, km/h, and time between samples of a pulse, ms. */
@@ -58,9 +58,9 @@ interface CollisionParts {
 }
 
 /**
- * Records collisions that the car reports, and those that an accelerometer shows. Impacts that follow each other until
- * the readings after the first are complete are one collision with several sides, unless the car itself reports that
- * one crash was over before the next.
+ * Records collisions that the car reports, and those that an accelerometer shows. Impacts that occur before the
+ * readings after the first are complete belong to the same collision, which then has several sides, unless the car
+ * itself reports that one crash was over before the next.
  */
 export class CollisionRecorder implements Recorder {
   readonly name = 'collision';
@@ -75,9 +75,9 @@ export class CollisionRecorder implements Recorder {
   /** Time since which the car has been lying on its side or roof. */
   #lyingSince: number | undefined;
   readonly #report = new CrashReport();
-  /** An emergency call was triggered in the present frame. */
+  /** True if an emergency call was triggered in the present frame. */
   #called = false;
-  /** The present frame contains signals of the crash report. */
+  /** True if the present frame contains signals of the crash report. */
   #reported = false;
 
   constructor(parts: CollisionParts) {
@@ -245,7 +245,7 @@ export class CollisionRecorder implements Recorder {
     return { record, at, until: at + this.#rule.after };
   }
 
-  /** The readings after the impact are complete: records the collision again with all measurements. */
+  /** Call when the readings after the impact are complete. Records the collision again with all measurements. */
   #complete(open: Open, now: number): void {
     this.#open = undefined;
     const { before, after } = this.#rule;
@@ -299,7 +299,7 @@ function mean(axis: Float64Array | undefined): number {
   return axis.reduce((sum, value) => sum + value, 0) / axis.length;
 }
 
-/** Limits the change of speed: a sensor at the end of its range exceeds that of any crash. */
+/** Limits the change of speed: a sensor at the end of its range reports more than any crash causes. */
 function changeOf(speed: number): number {
   return tenth(Math.max(-LIMIT.change, Math.min(LIMIT.change, speed)));
 }

@@ -45,7 +45,7 @@ export class CrashReport {
     return true;
   }
 
-  /** The frame is complete: returns its changes, or undefined. */
+  /** Call when the frame is complete. Returns its changes, or undefined. */
   settle(): ReportChange | undefined {
     const heard = this.#heard;
     if (heard.size === 0) return undefined;

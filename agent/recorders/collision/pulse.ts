@@ -15,7 +15,7 @@ export interface Samples {
 
 /** Channel frequency class for the acceleration of the body structure when it is integrated. SAE J211-1 table 1. */
 const CLASS = 60;
-/** Changes of speed below which airbags and tensioners commonly do not fire, and from which both fire, km/h. */
+/** Changes of speed in km/h below which airbags and tensioners commonly do not fire, and from which both fire. */
 const SEVERITY = { minor: 15, major: 25 };
 
 /**
@@ -46,7 +46,7 @@ export function filtered(samples: Float64Array, interval: number): Float64Array 
   return pass(pass(samples));
 }
 
-/** Returns the change of speed over all samples, integrated by trapezoids, km/h. */
+/** Returns the change of speed in km/h over all samples, integrated by trapezoids. */
 export function speedChange(samples: Float64Array, interval: number): number {
   let sum = 0;
   for (let n = 1; n < samples.length; n++) sum += ((samples[n] as number) + (samples[n - 1] as number)) / 2;

@@ -7,7 +7,7 @@ const CAPACITY = 5_000;
 /** Id of the slot, UTC ms, value. */
 export type KeptReading = readonly [slot: number, at: number, value: SlotValue];
 
-/** By index of the slot: 1 if its readings are stored. */
+/** 1 for each slot with stored readings, by slot index. */
 const isKept = Uint8Array.from(slots, (slot) => (telemetrySlots.has(slot) ? 1 : 0));
 
 /** All recent changes of Status, at full rate. */

@@ -41,8 +41,8 @@ export function measuresWay(status: StatusReader): boolean {
 }
 
 /**
- * Returns the drive of the car: by its engines; if they are unknown, by the mode that the driver chose; if that is
- * ambiguous, by the energies of the car (`takes`).
+ * Returns the drive of the car according to its engines; if they are unknown, to the mode that the driver chose; if
+ * that is ambiguous, to the energies of the car (`takes`).
  */
 export function propulsionOf(
   status: StatusReader,

@@ -74,7 +74,7 @@ export function way(meter: Meter): number {
   return meter.byOdometer + meter.bySpeed + meter.byPositions + meter.stretch[0] + meter.stretch[1];
 }
 
-/** Returns the measure of most of the distance, or undefined if nothing was measured. */
+/** Returns the measure that covers most of the distance, or undefined if nothing was measured. */
 export function sourceOf(meter: Meter): DistanceSource | undefined {
   if (!meter.known) return undefined;
   const speed = meter.bySpeed + meter.stretch[0];
@@ -85,7 +85,7 @@ export function sourceOf(meter: Meter): DistanceSource | undefined {
   return meter.speed !== null ? 'Speed' : meter.odometer !== null ? 'Odometer' : 'Positions';
 }
 
-/** Adds a speed, km/h. Returns the distance since the previous reading, km; 0 if that is older than `bound` ms. */
+/** Adds a speed in km/h. Returns the distance in km since the previous reading, or 0 if it is older than `bound` ms. */
 export function readSpeed(meter: Meter, value: number, at: number, bound: number): number {
   const before = meter.speed ?? { at, value };
   meter.speed = { at, value };
@@ -98,7 +98,7 @@ export function readSpeed(meter: Meter, value: number, at: number, bound: number
   return gone;
 }
 
-/** Records that the speed was unchanged at `at`. Returns the distance since the previous reading, km. */
+/** Records that the speed was unchanged at `at`. Returns the distance in km since the previous reading. */
 export function holdSpeed(meter: Meter, at: number, bound: number): number {
   const { speed } = meter;
   return speed === null || at <= speed.at ? 0 : readSpeed(meter, speed.value, at, bound);

@@ -7,7 +7,7 @@ import type { Trip } from '../../../protocol/schema/trip.ts';
 import { members, nullable, type Shape } from './shape.ts';
 
 export type EnergyType = 'Fuel' | 'Electric';
-/** Quantities of an energy: level, %; range, km; fuel burnt, cL, or energy left, Wh. */
+/** Quantities of an energy: level in %; range in km; fuel burnt in cL, or energy left in Wh. */
 export const gaugeMembers = ['level', 'autonomy', 'measure'] as const;
 export type GaugeMember = (typeof gaugeMembers)[number];
 
@@ -45,9 +45,9 @@ export const gaugeShape: Shape = members({
   byLevel: fallShape,
 });
 
-/** Highest amount of fuel burnt between two readings, cL; a larger difference means another counter. */
+/** Largest amount of fuel in cL burnt between two readings; a larger difference means another counter. */
 const BURNT = 2_000;
-/** Rise of a standing car's battery, Wh and %, from which it was charged; by a smaller rise it came to rest. */
+/** Smallest rise of a standing car's battery, in Wh and %, that means charging. By a smaller rise it came to rest. */
 const CHARGED = { measure: 500, level: 2 };
 
 export function newGauge(): Gauge {
@@ -111,7 +111,7 @@ export function readGauge(
   }
 }
 
-/** The car drives on after a stop. */
+/** Call when the car drives on after a stop. */
 export function departGauge(gauge: Gauge): void {
   for (const member of ['measure', 'level'] as const) {
     const fall = member === 'level' ? gauge.byLevel : gauge.byMeasure;
@@ -125,7 +125,7 @@ export function forgetGauge(gauge: Gauge, member: GaugeMember): void {
   gauge[member] = null;
 }
 
-/** Returns the consumption, Wh or cL, or undefined if not measured. `capacity` is that of the full battery, Wh. */
+/** Returns the consumption in Wh or cL, or undefined if not measured. `capacity` is that of the full battery in Wh. */
 export function consumptionOf(type: EnergyType, gauge: Gauge, capacity: number | undefined): number | undefined {
   const { byMeasure, byLevel } = gauge;
   if (byMeasure.used !== null) return Math.max(0, byMeasure.used - settledRise(byMeasure, 'measure'));

@@ -13,7 +13,7 @@ export interface CarUse {
   readonly power: boolean;
   /** The odometer stepped, the car left its position, or `kinetic.moving` is true in a car without a speed. */
   readonly moved: boolean;
-  /** The speed is above that of a moving car. */
+  /** The speed is above the rule's limit for a moving car. */
   readonly rolls: boolean;
   /** The car stands, or is at its parking position. */
   readonly rests: boolean;
@@ -36,7 +36,7 @@ export interface TripEvidence {
   readonly since: number;
 }
 
-/** Distance from which a car counts as driven, km. `on` (or no switch): above a faulty reading; `off`: not pushed. */
+/** Distance in km from which a car counts as driven: `on` (or no switch): above a faulty reading; `off`: not pushed. */
 const DRIVEN_KM = { on: 0.02, off: 0.1 };
 /** Time for which a speed is valid after its reading. */
 const SPEED_VALID_MS = 10_000;
@@ -105,7 +105,7 @@ function drivenOn({ state, status }: TripContext, { power: powerRead, moved, rol
   return rolls && since >= drivenAfter(power);
 }
 
-/** During a gap, only readings count that show that the car is driven or was switched off. */
+/** Returns the event of a reading during a gap, if it shows that the car is driven or was switched off. */
 function afterGap(
   phase: TripPhase,
   { status }: TripContext,

@@ -7,7 +7,7 @@ import { segmentsOf } from './segments.ts';
 import { capacity, energies } from './slots.ts';
 import type { OpenTrip, TripFacts, TripState } from './state.ts';
 
-/** Smallest distance for a meaningful consumption per 100 km, km. */
+/** Smallest distance in km for a meaningful consumption per 100 km. */
 const AVERAGED = 0.5;
 /** Limits of the trip schema. */
 const LIMIT = { distance: 10_000_000, speed: 500, duration: 100_000_000, consumption: 100_000_000 };

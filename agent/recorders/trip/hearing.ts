@@ -3,7 +3,7 @@ import { type Slot, slotByPath } from '../../../protocol/slots.ts';
 import type { StatusReader } from '../../model/status.ts';
 import { watched } from './slots.ts';
 
-/** Time after the queried time, ms: a value that was read up to this much later still counts as fresh. */
+/** Time in ms by which a value may be read after the queried time and still count as fresh. */
 const AHEAD = 1_000;
 
 /** Slots read between two polls. */

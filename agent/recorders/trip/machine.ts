@@ -62,12 +62,12 @@ export class TripMachine {
     this.#follow(at, { ...use, rolling: state.rolling });
   }
 
-  /** A measure shows that the car moves. Call before {@link advance}. */
+  /** Call when a measure shows that the car moves, before {@link advance}. */
   stir(event: 'rolls' | 'left' | 'stepped', at: number, since: number): void {
     this.#happens(event, { at, since });
   }
 
-  /** From `at` on, privacy hides the readings that show the car. */
+  /** Call when privacy hides the readings of the car from `at` on. */
   hide(at: number, cause: TripFaultCause): void {
     this.#happens('hidden', { at, since: at, cause });
   }

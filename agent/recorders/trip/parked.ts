@@ -37,7 +37,7 @@ export function watch(context: TripContext, at: number, reading: TripReading): v
   }
 }
 
-/** From now on the parked car may be moved without data: its last readings are no longer valid. */
+/** Call when the parked car may be moved without data from now on: its last readings are no longer valid. */
 export function loseSight(state: TripState, cause: TripFaultCause): void {
   state.blind = cause;
   if (state.dark) return;
@@ -49,7 +49,7 @@ export function loseSight(state: TripState, cause: TripFaultCause): void {
   for (const measure of ['speed', 'odometer'] as const) meters.forget(state.meter, measure);
 }
 
-/** Readings resumed. Discards energies that were not read since then, which may be from before the silence. */
+/** Call when readings resume. Discards energies not read since then, which may be from before the silence. */
 function reappear(state: TripState, at: number, silence: number): void {
   state.dark = false;
   for (const gauge of Object.values(state.gauges)) {

@@ -23,7 +23,7 @@ export const gaugeSlots: ReadonlyMap<Slot, GaugeSlot> = new Map(
 );
 
 export const nothing: CarUse = { power: false, moved: false, rolls: false, rests: false };
-/** Distance from the start within which a first reading counts as the value at the start of the trip, km. */
+/** Distance in km from the start within which a first reading counts as the value at the start of the trip. */
 const EARLY = 1;
 
 export class TripReadings {
@@ -86,7 +86,7 @@ export class TripReadings {
     const { meter } = state;
     const stayed = meter.fix !== null && distance(meter.fix, place) < meters.DRIFT;
     const found = stayed && !state.fixed;
-    // A car that is not at the position of its last reading did not drive there just now.
+    // The first fix after a silence may be at another position: the car did not drive there just now.
     if (!state.fixed) meters.forget(meter, 'fix');
     else if (meter.fix !== null && !stayed) this.#machine.stir('left', at, meter.fix.seen);
     state.fixed = true;

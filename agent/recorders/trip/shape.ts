@@ -12,7 +12,7 @@ export type Shape =
 
 export const nullable = (shape: Shape): Shape => ({ nullable: shape });
 export const list = (shape: Shape): Shape => ({ list: shape });
-/** An object; other members are not checked. */
+/** An object; other fields are not checked. */
 export const members = (shapes: Readonly<Record<string, Shape>>): Shape => ({ members: shapes });
 export const oneOf = (names: readonly string[]): Shape => ({ oneOf: names });
 

@@ -15,7 +15,7 @@ export const privacy = slotAt('privacy.state');
 export const chargingStatus = slotAt('energies.Electric.extension.electric.charging.status');
 export const capacity = slotAt('energies.Electric.extension.electric.battery.load.capacity');
 
-/** Slots of one energy. `measure` counts fuel burnt, cL, or shows the energy left in the battery, Wh. */
+/** Slots of one energy. `measure` counts fuel burnt in cL, or shows the energy left in the battery in Wh. */
 export const energies = {
   Fuel: {
     level: slotAt('energies.Fuel.level'),

@@ -22,7 +22,7 @@ export type TripFacts = Pick<
   'distance' | 'distanceSource' | 'stopPosition' | 'endEnergies' | 'energyConsumptions' | 'segments'
 > & {
   maxSpeed?: number;
-  /** Part of its duration without a measured distance, now or later, ms. */
+  /** Part of its duration, in ms, for which no distance was or will be measured. */
   away: number;
 };
 
@@ -65,7 +65,7 @@ export interface TripState {
   offAt: number | null;
   /** Readings have stopped, and the data of the parked car is no longer valid. */
   dark: boolean;
-  /** Cause of `dark`, with which the next trip is Unstarted unless the car is found at rest before. */
+  /** Cause of `dark`. The next trip is Unstarted for this cause, unless the car is found at rest before. */
   blind: TripFaultCause;
   /** The parked car was found at rest since its readings last stopped: the start of the next trip will be observed. */
   rest: boolean;
@@ -86,7 +86,7 @@ export interface TripState {
   shares: Shares;
   /** km/h */
   maxSpeed: number | null;
-  /** Part of the trip's duration without a measured distance, now or later, ms. */
+  /** Part of the trip's duration, in ms, for which no distance was or will be measured. */
   away: number;
   open: OpenTrip | null;
 }
@@ -212,9 +212,9 @@ export function keptState(value: unknown): Kept {
 }
 
 /**
- * The clock was `by` ms behind: shifts every known time. Positions may be from an earlier run with a correct clock:
- * only those up to `latest`, the last time of the wrong clock, are shifted; if the clock steps back, only those from
- * the start of the open trip on.
+ * Shifts every known time, because the clock was `by` ms behind. Positions may be from an earlier run with a correct
+ * clock: only those up to `latest`, the last time of the wrong clock, are shifted; if the clock steps back, only those
+ * from the start of the open trip on.
  */
 export function correctState(state: TripState, by: number, latest = Number.NEGATIVE_INFINITY): void {
   const moved = (at: number | null): number | null => (at === null ? null : at + by);

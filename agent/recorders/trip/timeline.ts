@@ -45,8 +45,8 @@ export function proceed(line: Timeline, at: number, held: boolean): { at: number
 }
 
 /**
- * The clock was `by` ms behind. Returns by how much known times must be shifted: an open trip that started at `begin`
- * is not shifted into the previous one.
+ * Returns by how many ms known times must be shifted if the clock was `by` ms behind: an open trip that started at
+ * `begin` is not shifted into the previous one.
  */
 export function corrected(line: Timeline, by: number, begin: number | null): number {
   if (line.last === null) return 0;
