@@ -151,7 +151,7 @@ function bound(value: number): string {
   return Number.isFinite(value) ? String(value) : '';
 }
 
-/** Formats a float literal with a fraction or an exponent (RFC 8610 appendix B), or it would be an integer range. */
+/** Formats a float with a fraction or an exponent (RFC 8610 appendix B): without, it would be an integer range. */
 function decimal(value: number): string {
   const text = bound(value);
   return text === '' || /[.e]/.test(text) ? text.replace('e+', 'e') : `${text}.0`;

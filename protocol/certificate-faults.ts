@@ -1,6 +1,6 @@
 /** Reasons why a TLS client rejects the certificate of a server, with the fix; the same for every client. */
 
-/** The server, as in "the broker", and the setting of its authority. */
+/** Name of the server in sentences, such as "the broker", and the setting for its certificate authority. */
 interface CheckedServer {
   readonly server: string;
   /** Setting for an authority that is not trusted, such as `mqtt.ca`. */

@@ -1,6 +1,6 @@
 /**
  * Values that recorders and commands need in addition to Status: the interface has records of them, or a command that
- * requires them, but no member of Status. A profile feeds a channel like a path of Status.
+ * requires them, but no field in Status. A profile feeds a channel like a path of Status.
  */
 
 import { alertTypes } from './schema/alert-types.ts';

@@ -5,17 +5,17 @@ import type { Kind } from './schema/kind.ts';
 interface PriorityClass {
   readonly name: string;
   readonly kinds: readonly Kind[];
-  /** Time for which the broker keeps a message for an absent receiver, s (MQTT 5 message expiry interval). */
+  /** Time in s for which the broker keeps a message for an absent receiver (MQTT 5 message expiry interval). */
   readonly expiry: number;
 }
 
 const DAY = 86_400;
 
-/** By class number, the highest priority first. The number is part of every sequence: its meaning never changes. */
+/** Classes by number, the highest priority first. Sequence numbers belong to a class: its meaning never changes. */
 export const classes: readonly PriorityClass[] = [
   // The interface allows three days for delivering a notification.
   { name: 'results and events', kinds: ['remote', 'event'], expiry: 3 * DAY },
-  // Records are readable for two months; a receiver that is absent for longer cannot read them there either.
+  // Records are stored for two months: a receiver that is absent for longer cannot read them from the store either.
   { name: 'emergencies', kinds: ['alert', 'collision', 'stolen', 'alarm'], expiry: 60 * DAY },
   { name: 'records', kinds: ['trip', 'maintenance', 'fault'], expiry: 60 * DAY },
   { name: 'state', kinds: ['status', 'hello', 'monitor', 'gap', 'catalog', 'text', 'vehicle'], expiry: 60 * DAY },
@@ -35,7 +35,7 @@ export function classOf(kind: Kind): number {
   return found;
 }
 
-/** Returns the time after which the broker may drop a message of the class, s. */
+/** Returns the time in s after which the broker may drop a message of the class. */
 export function expiryOf(priorityClass: number): number {
   const found = classes[priorityClass];
   if (found === undefined) throw new VigieError('input.unknown', `there is no priority class ${priorityClass}`);

@@ -5,7 +5,7 @@ const EXACT = 2 ** 53;
 /** Powers of ten up to this one are exact doubles. */
 const MOST_DECIMALS = 22;
 
-/** Returns 10 to the power of the most decimals of any number; undefined if all are whole or one has too many. */
+/** Returns 10 to the power of the highest number of decimals; undefined if all are whole or one has too many. */
 export function decimalScale(...numbers: readonly number[]): number | undefined {
   const decimals = Math.max(...numbers.map(decimalsOf));
   return decimals === 0 || decimals > MOST_DECIMALS ? undefined : 10 ** decimals;

@@ -1,7 +1,7 @@
 import { defined } from './defined.ts';
 /**
- * Table of all errors. For each code: its meaning, the HTTP answer (code = status × 100 + nn, as in the interface's
- * xError), the failure cause of a command that ends with it, and whether a retry can help.
+ * Table of all errors. For each code: its meaning, the HTTP code (status × 100 + nn, as in the interface's xError), the
+ * failure cause of a command that ends with it, and whether a retry can help.
  */
 
 /** Failure causes of a command (interface: RemoteFailedEventStatus). */
@@ -171,7 +171,7 @@ export function shortened(sentence: string, length: number): string {
   if (sentence.length <= length) return sentence;
   const cut = sentence.slice(0, length - 1);
   const end = /[\s,;:.(]+\S*$/.exec(cut)?.index;
-  // A text without spaces is cut at any character, but not within a surrogate pair.
+  // A sentence without spaces is cut at any character, but not within a surrogate pair.
   const kept = end === undefined || end < length / 2 ? cut.replace(/[\ud800-\udbff]$/, '') : cut.slice(0, end);
   return `${kept}…`;
 }

@@ -1,5 +1,5 @@
 /**
- * All events that the agent and the hub log: code, level, sentence, and names of the members that an event may have.
+ * All events that the agent and the hub log: code, level, sentence, and names of the fields that an event may have.
  * docs/log-events.md lists them; scripts/log-advice.ts contains the advice for operators. A new event needs a row here,
  * and nothing else.
  */
@@ -7,7 +7,7 @@
 /** `error` requires a person, `warn` reports a fault that the program handles, `info` reports events. */
 export type LogLevel = 'info' | 'warn' | 'error';
 
-/** Level, sentence, members. */
+/** Level, sentence, fields. */
 type LogEventRow = readonly [level: LogLevel, sentence: string, ...members: string[]];
 
 export const logEvents = {
@@ -357,7 +357,7 @@ export type LogFields<E extends LogEvent> = {
     | 'suppressed']?: unknown;
 };
 
-/** Receives events with their members; `fields` is small and contains no secrets. */
+/** Receives events with their fields; `fields` is small and contains no secrets. */
 export interface Log {
   info<E extends LogEventOf<'info'>>(event: E, fields?: LogFields<E>): void;
   warn<E extends LogEventOf<'warn'>>(event: E, fields?: LogFields<E>): void;

@@ -35,7 +35,7 @@ export interface Confirmation {
   readonly includes?: string;
 }
 
-/** Required value of a Status path. A stale reading does not count. One of the other members is present. */
+/** Required value of a Status path. A stale reading does not count. One of the other fields is present. */
 export interface Condition {
   readonly path: string;
   readonly equals?: string | number | boolean;
@@ -55,7 +55,7 @@ export interface CommandRule {
   readonly confirm: Confirmation;
   /** Conditions in addition to those of the table of interlocks. */
   readonly requires?: readonly Requirement[];
-  /** Time for the car to respond, ms; without a response by then the command fails. */
+  /** Time in ms for the car to respond; without a response by then the command fails. */
   readonly within: number;
 }
 
@@ -95,7 +95,7 @@ export interface DiagnosticAddress {
   readonly source?: number;
 }
 
-/** Control unit whose fault codes are read by UDS. */
+/** Control unit whose fault codes are read over UDS. */
 export interface ControlUnit {
   readonly name?: string;
   readonly bus: string;
@@ -169,7 +169,7 @@ export interface CustomSignal extends SignalDefinition {
 export interface TextSignal
   extends Pick<CustomSignal, 'name' | 'bus' | 'message' | 'signal' | 'timeout' | 'position'> {}
 
-/** Selects raw frames by bus, by identifier, or by both; an omitted member excludes nothing. */
+/** Selects raw frames by bus, by identifier, or by both; an omitted field excludes nothing. */
 export interface FrameChoice {
   /** Bus names in the profile. */
   readonly buses?: readonly string[];
@@ -196,9 +196,9 @@ export interface CaptureRules {
 
 export interface VehicleProfile {
   readonly name: string;
-  /** Texts of fault codes, by code. If omitted, there are none. */
+  /** Descriptions of fault codes, by code. If omitted, there are none. */
   readonly faultCodes?: Readonly<Record<string, string>>;
-  /** If omitted, fault codes are read only by SAE J1979. */
+  /** If omitted, fault codes are read only as in SAE J1979. */
   readonly controlUnits?: readonly ControlUnit[];
   readonly sources: readonly SourceMapping[];
   /** If omitted, there are none. */

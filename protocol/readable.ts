@@ -38,7 +38,7 @@ export type ReadableBody<K extends BodyKind = BodyKind> = K extends 'status'
             : Body<K>;
 
 /**
- * Adds the message of a catalog to `catalogs`, and looks up the names of custom signals in them.
+ * Returns the readable body of a message. Adds a catalog to `catalogs`, and looks up names of custom signals there.
  * @throws VigieError `message.malformed` or `message.unbounded` for columns that cannot be read
  */
 export function readableBody(message: Message, catalogs: Catalogs): ReadableBody {

@@ -41,7 +41,7 @@ export type DecodedMessage<K extends BodyKind = BodyKind> = {
   };
 }[K];
 
-/** Decodes the messages of one car: it stores the catalogs, which define its custom signals. */
+/** Decodes the messages of one car, and stores its catalogs, which define its custom signals. */
 export class CarDecoder {
   readonly #catalogs = new Catalogs();
 

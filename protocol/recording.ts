@@ -8,7 +8,7 @@ export interface TelemetryRule {
   readonly deadBand: number;
   /** Time without a change after which a reading is repeated, ms. */
   readonly heartbeat: number;
-  /** Step to which the times of readings are rounded, ms. If omitted, 1. Coarser steps need fewer bytes. */
+  /** Step in ms to which the times of readings are rounded. If omitted, 1. Coarser steps need fewer bytes. */
   readonly resolution?: 1 | 10 | 100;
 }
 
@@ -25,7 +25,7 @@ export interface WaypointRule {
 
 /** Conditions under which a lamp or message of the car is an alert. */
 export interface AlertRule {
-  /** If omitted, the interface's member is absent. */
+  /** If omitted, the alert has no severity in the interface. */
   readonly severity?: 'Information' | 'Warning' | 'Critical';
   /** Time for which the signal must be on before the alert begins, ms. */
   readonly onAfter: number;
@@ -35,7 +35,7 @@ export interface AlertRule {
 
 /** Conditions for the start and end of a trip. */
 export interface TripRule {
-  /** Duration below which a stop belongs to the trip, ms: stop-start, a level crossing, refuelling. */
+  /** Duration in ms below which a stop belongs to the trip: stop-start, a level crossing, refuelling. */
   readonly grace: number;
   /** Speed above which the car moves, km/h. */
   readonly moving: number;
@@ -49,7 +49,7 @@ export interface CollisionRule {
   readonly threshold: number;
   /** Change of speed from which an impact is a collision, km/h. */
   readonly speedChange: number;
-  /** Times before and after it for which readings are kept, ms. */
+  /** Times in ms before and after the impact for which readings are kept. */
   readonly before: number;
   readonly after: number;
 }
@@ -62,7 +62,7 @@ export interface TheftRule {
   readonly within: number;
 }
 
-/** Defaults for a profile without such rules. */
+/** Defaults for a profile without recording rules. */
 export const recordingDefaults = {
   alert: {
     /** A lamp test at ignition on lasts two to three seconds; a shorter signal is not a warning. */

@@ -80,8 +80,8 @@ export type OutboxSettings = Settings<typeof outboxSettings>;
 
 export const commandSettings = {
   /**
-   * Commands are for now, or for the next time the car is online. After a restore of all records, a command can be
-   * repeated for this time.
+   * A command takes effect now, or when the car is next online. After all records were restored from a backup, a
+   * command can be repeated within this time.
    */
   maxValidity: time('Longest time between issue and expiry of a command', DAY, {
     // Commands of the unit's own interface are valid for two minutes.
@@ -168,7 +168,7 @@ export const interfaceSettings = {
 };
 export type InterfaceSettings = Settings<typeof interfaceSettings>;
 
-/** Settings of exits: receivers of the values beside the cloud. */
+/** Settings of exits: receivers of values in addition to the cloud. */
 export const exitSettings = {
   /** People and home automation see no more than one value per second. */
   interval: time('Shortest time between two messages on one topic', 1000, {

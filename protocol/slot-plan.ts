@@ -21,9 +21,9 @@ export interface Leaf {
   readonly maximum?: number;
   /** Names of an enumeration or set; the wire carries positions in this list. */
   readonly values?: readonly string[];
-  /** True if the text is an ISO 8601 duration. */
+  /** True if the string is an ISO 8601 duration. */
   readonly duration?: true;
-  /** Maximum length of a text in characters, and the pattern that it must match. */
+  /** Maximum length of a string in characters, and the pattern that it must match. */
   readonly maxLength?: number;
   readonly pattern?: string;
 }

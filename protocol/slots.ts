@@ -73,7 +73,7 @@ function autonomyOf(values: ReadonlyArray<SlotValue | undefined>, createdAt: Arr
   return total;
 }
 
-/** By object: the node where it starts, and the nodes around that. */
+/** For each object, the node where it starts and the nodes around that. */
 const waysByObject: readonly (readonly PlanNode[])[] = waysOf(plan.root, []);
 
 function waysOf(node: PlanNode, around: readonly PlanNode[]): PlanNode[][] {
@@ -186,7 +186,7 @@ export interface Disassembled {
 /**
  * Returns the slot values of a Status document, in slot order: the inverse of {@link assemble}. Ignores members and
  * entries that Status does not have, null, and values whose shape does not match the schema.
- * An object without createdAt inherits that of its parent, and at last that of the document.
+ * An object without createdAt inherits that of its parent, or else that of the document.
  */
 export function disassemble(status: object): Disassembled[] {
   const found: Disassembled[] = [];

@@ -1,5 +1,5 @@
 /**
- * Notice to a car on `down/watch` that somebody watches it live: for a while, it sends at once the data that it would
+ * Notice to a car on `down/watch` that a client watches it live: for a while, it sends at once the data that it would
  * otherwise batch to save bytes. It is not a command and is not signed: it changes only when messages are sent.
  */
 import { checkBounds } from './cbor/bounds.ts';

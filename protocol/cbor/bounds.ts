@@ -25,8 +25,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Checks, without building objects, that `bytes` are one well-formed CBOR data item (RFC 8949 section 3
- * and appendix C) within `bounds`, with definite lengths only, no tags except the allowed one, valid UTF-8 in every
- * text (section 5.3.1) and no duplicate map keys (section 5.6). Time is linear in the bytes, memory in the bounds.
+ * and appendix C) within `bounds`, with definite lengths only, no tags except the allowed one, UTF-8 in every text
+ * string (section 5.3.1) and no duplicate map keys (section 5.6). Time is linear in the bytes, memory in the bounds.
  * Throws `message.unbounded` if a bound is exceeded, and `message.malformed` for all other faults.
  */
 export function checkBounds(bytes: Uint8Array, bounds: Bounds): void {
@@ -68,10 +68,10 @@ function afterTag(bytes: Uint8Array, tag: number): number {
   return next;
 }
 
-/** Adds a key: an integer or a string, as all keys of this protocol are. To compare others would require a tree. */
+/** Adds a key: an integer or a string, as all keys of this protocol are. Comparing other keys would require a tree. */
 function addKey(keys: Set<string>, bytes: Uint8Array, start: number): void {
   const { major, argument, next } = head(bytes, start);
-  // Decoders return a 64-bit integer as another type, so that it would not be found under its key.
+  // Decoders return a 64-bit integer as another type, so it would not be found under its key.
   if (major <= MAJOR.negative && next - start === 9 && argument <= 0xffff_ffff) {
     throw malformed('has a map key in more bytes than it needs', start);
   }

@@ -176,7 +176,7 @@ function tuple(schema: ScalarKind<'tuple'>, options: CodecOptions): Node {
   };
 }
 
-/** Visits also the holes of a sparse array, which `map` would skip. */
+/** Also visits the holes of a sparse array, which `map` would skip. */
 function each(values: readonly unknown[], wire: Wire, step: (value: unknown, index: number) => unknown): unknown[] {
   const results: unknown[] = [];
   for (let index = 0; index < values.length; index++) {

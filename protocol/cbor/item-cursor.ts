@@ -6,11 +6,11 @@ import { NumberReader } from '../columns/numbers.ts';
 import { VigieError } from '../errors.ts';
 import { head, MAJOR } from './head.ts';
 
-/** Thrown for all other input; the reader that builds a tree then reads it, or names its fault. */
+/** Thrown for input that this reader rejects; the reader that builds a tree then reads it, or names its fault. */
 export const UNUSUAL: VigieError = new VigieError('message.malformed', 'the message is not in the usual form');
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Longest text to decode here. Longer ones are faster in the platform's decoder, whose call takes time too. */
+/** Maximum length of a text to decode here. The platform's decoder is faster for longer ones, but slower to call. */
 const SHORT_TEXT = 32;
 
 export class ItemCursor {

@@ -5,7 +5,7 @@ import { MAJOR } from './head.ts';
 const FALSE = 0xf4;
 const TRUE = 0xf5;
 const utf8 = new TextEncoder();
-/** Longest text that is copied by character, which works only for ASCII; nearly all texts are ASCII. */
+/** Maximum length of a text that is copied by character, which works only for ASCII; nearly all texts are ASCII. */
 const SHORT_TEXT = 24;
 
 export class ItemWriter {

@@ -30,7 +30,7 @@ import { type QuickReader, quickReader } from './quick.ts';
 import { type ColumnsReader, columnsReader } from './quick-columns.ts';
 import { parse, Wire } from './wire.ts';
 
-/** Bounds for a receiver. An item has at least one byte, so the limit of bytes also limits the items. */
+/** Bounds for a receiver. An item has at least one byte, so the limit on bytes also limits the items. */
 export const messageBounds: Bounds = { maximumBytes: 1 << 20, maximumDepth: 16, maximumItems: 1 << 20 };
 
 type Tree = ReadonlyMap<unknown, unknown>;

@@ -1,7 +1,7 @@
 /**
  * Compact form of whole messages: the shape and the numbers (shape.ts) of a message, compressed to raw deflate with the
  * dictionary of this protocol version, preceded by the number of bytes before compression (LEB128), all together as
- * one CBOR byte string. It replaces the map that other messages are.
+ * one CBOR byte string. An unpacked message is a map instead.
  */
 import type { Deflate } from '../columns/deflate.ts';
 import { inflate } from '../columns/inflate.ts';
@@ -12,9 +12,9 @@ import { head, MAJOR } from './head.ts';
 import { join, split } from './shape.ts';
 import { encodeTree } from './wire.ts';
 
-/** Shortest message that is packed, bytes: shorter ones become no smaller. */
+/** Length in bytes of the shortest message that is packed: shorter ones become no smaller. */
 const WORTH_IT = 64;
-/** Longest message that is packed, bytes before compression; a longer one is sent unpacked. */
+/** Length in bytes, before compression, of the longest message that is packed; longer ones are sent unpacked. */
 const PACKED_SIZE: number = 1 << 16;
 
 /** Returns the packed form of a message, or undefined if there is none or it is not shorter. */

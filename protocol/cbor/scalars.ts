@@ -1,4 +1,4 @@
-/** Leaves of the codec: one function per kind of value, which checks in both directions the rules of its schema. */
+/** Leaves of the codec: one function per kind of value. Each checks the rules of its schema in both directions. */
 import type { Annotated } from './annotations.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { Steps } from './steps.ts';
@@ -113,7 +113,7 @@ function checkFlag(value: unknown, wire: Wire): boolean {
  * mark. Only unpaired surrogates are in the category.
  */
 const unfaithful = /\p{Surrogate}|^\ufeff/u;
-/** Texts with only lower code units contain neither surrogates nor the byte order mark. */
+/** Strings with only lower code units contain neither surrogates nor the byte order mark. */
 const FIRST_SURROGATE = 0xd800;
 
 function isFaithful(value: string): boolean {

@@ -1,5 +1,5 @@
 /**
- * Generic half of the codec, on cbor-x: trees of maps with integer keys, arrays, numbers, texts and byte strings.
+ * Generic half of the codec, on cbor-x: trees of maps with integer keys, arrays, numbers, text and byte strings.
  * item-writer.ts writes messages, because cbor-x has no shortest floats and no integers of 33 to 53 bits. This uses the
  * build without code generation, so nothing is ever compiled from a string.
  */

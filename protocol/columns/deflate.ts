@@ -1,6 +1,6 @@
 /**
- * Writes raw deflate (RFC 1951). The decoder (inflate.ts) reads the output of any deflate: a program with a faster
- * implementation than this portable one passes it in, and the bytes may differ.
+ * Writes raw deflate (RFC 1951). The decoder (inflate.ts) reads the output of any deflate, so a program can pass in an
+ * implementation that is faster than this portable one and has different output.
  */
 import { deflateSync } from 'fflate';
 

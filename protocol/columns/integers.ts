@@ -15,13 +15,13 @@ import { Steps } from '../cbor/steps.ts';
 import { type Slot, type SlotValue, slots } from '../slots.ts';
 import { REACH } from './numbers.ts';
 
-/** Conversions between a slot's value and its integer, which return undefined if there is none. */
+/** Conversions between a slot's value and its integer. Both return undefined if there is none. */
 export interface Coding {
   count(value: SlotValue): number | undefined;
   value(count: number): SlotValue | undefined;
 }
 
-/** Nearly all readings are quantities: this is a class, because its methods are compiled once for all slots. */
+/** A class, so that its methods are compiled once for all slots: nearly all readings are quantities. */
 class QuantityCoding implements Coding {
   readonly #steps: Steps;
 

@@ -4,9 +4,9 @@
  */
 import { VigieError } from '../errors.ts';
 
-/** Bound of integers in a column, ±2^51, so that intermediate results of two of them are exact in a double. */
+/** Bound on integers in a column, ±2^51, so that intermediate results of two of them are exact in a double. */
 export const REACH: number = 2 ** 51;
-/** Signed numbers below this bound, nearly all, use the fast path. */
+/** Signed numbers below this bound use the fast path: nearly all do. */
 const SHORT = 2 ** 30;
 
 export class NumberWriter {

@@ -1,5 +1,5 @@
 /**
- * Short numbers of slots: the position, from 1, in a list that protocol version 1 fixes. Slots that Status got later
+ * Short numbers of slots: the position, from 1, in a list that protocol version 1 fixes. Slots added to Status later
  * are sent by their id.
  */
 import ids from '../generated/slot-numbers.json' with { type: 'json' };

@@ -1,7 +1,7 @@
 /**
  * Access rules of the routes of a car and of a hub, one row per route. A server has no route without a row, and checks
  * each request against the row before the handler runs. Callers without scopes (fleet users of a car, the machine
- * itself if there is no access control) meet every requirement of a scope.
+ * itself if there is no access control) satisfy every scope requirement.
  */
 
 import { metricsPaths } from './metrics-paths.ts';
@@ -32,7 +32,7 @@ const scoped = (required: readonly Scope[], optional: readonly Scope[] = []): Op
   optional,
 });
 const none = scoped([]);
-/** Requires any published scope; omits members that need one of `optional` without it. */
+/** Requires any published scope; omits fields for which the caller lacks a scope in `optional`. */
 const any = (...optional: Scope[]): OperationScopes => ({ required: [], optional, more: true });
 const [telemetry, position] = [['data:telemetry'], ['data:position']] as const;
 const both = ['data:telemetry', 'data:position'] as const;

@@ -29,7 +29,7 @@ const validators: Readonly<Record<RequestName, BodyValidator>> = {
 const DEPTH = 24;
 
 /**
- * Checks the parsed JSON body of a request. Returns a copy without null members, which count as absent. Unknown members
+ * Checks the parsed JSON body of a request. Returns a copy without null fields, which count as absent. Unknown fields
  * remain in it.
  * @throws VigieError `input.malformed` naming the member and the rule
  */
@@ -43,14 +43,14 @@ export function readBody(operation: Operation, value: unknown): unknown {
   throw faultOf(fault);
 }
 
-/** Returns the paths of the deprecated members in a checked body, e.g. `door.forced`; for the log. */
+/** Returns the paths of the deprecated fields in a checked body, e.g. `door.forced`; for the log. */
 export function deprecatedMembers(operation: Operation, body: unknown): readonly string[] {
   const found: string[] = [];
   if (operation.body !== undefined) collect(operation.body, body, '', found);
   return found;
 }
 
-/** Returns a copy of a checked body with only the declared members: stored content has the bounds of its schema. */
+/** Returns a copy of a checked body with only the declared fields: stored content has the bounds of its schema. */
 export function declaredMembers(operation: Operation, body: unknown): unknown {
   return operation.body === undefined ? body : declared(operation.body, body);
 }
@@ -82,7 +82,7 @@ function withoutNulls(value: unknown, depth: number): unknown {
   return Object.fromEntries(kept.map(([name, member]) => [name, withoutNulls(member, depth + 1)]));
 }
 
-/** Sentences by the broken keyword of JSON Schema. */
+/** Sentences by the JSON Schema keyword that is violated. */
 const sentences: Readonly<Record<string, (params: BodyFault['params']) => string>> = {
   type: ({ type }) => `must be ${article(String(type))} ${type}`,
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).join(', ')}`,

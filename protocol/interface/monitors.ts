@@ -1,4 +1,4 @@
-/** Scopes of the user side that a monitor by HTTP needs: it never reports data that its creator may not read. */
+/** Scopes of the user side needed to add a monitor over HTTP: its events contain only data its creator may read. */
 
 import type { MonitorEvent } from '../schema/event.ts';
 import type { CompiledMonitor } from '../schema/monitor/compile.ts';

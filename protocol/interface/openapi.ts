@@ -95,7 +95,7 @@ const securitySchemes = {
   },
 };
 
-/** Any one entry is sufficient. */
+/** Returns the security requirements of an operation, any one of which is sufficient. */
 function security({ side, scopes: { required, optional, more } }: Operation): object[] {
   if (side === 'fleet') {
     const basic = { BasicAuth: [], ClientId: [] };
@@ -207,7 +207,7 @@ function answer(
   };
 }
 
-/** Lists may be repeated or separated by commas. The document describes the first form, the default. */
+/** Describes a parameter. Lists may be repeated or separated by commas; the document has the first form. */
 function parameter({ name, in: place, required, description, schema, deprecated }: Parameter): object {
   return { name, in: place, required, description, schema, ...(deprecated === true ? { deprecated } : {}) };
 }

@@ -1,4 +1,4 @@
-/** Operations of the HTTP interface, each defined once (routes, OpenAPI, request checks). */
+/** Operations of the HTTP interface, each defined once for routes, OpenAPI and request checks. */
 import type { TSchema } from 'typebox';
 import type { OperationScopes } from './operations/scopes.ts';
 
@@ -18,7 +18,7 @@ export interface Parameter {
   readonly description: string;
   readonly required: boolean;
   readonly schema: TSchema;
-  /** Format of the text, if its schema does not describe it: see {@link ./parameters.ts}. */
+  /** Format of the string, if its schema does not describe it: see {@link ./parameters.ts}. */
   readonly form?: ParameterForm;
   readonly deprecated?: boolean;
 }

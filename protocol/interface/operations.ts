@@ -7,8 +7,8 @@
  * - {@link Operation.id} is `side.resource.action`; the action is one of list, get, create, replace, remove, setStatus.
  *   A `list` returns a page: `_links`, `total`, `totalPage`, `currentPage`, `_embedded`.
  * - {@link ./parameters.ts} reads parameters, {@link ./bodies.ts} checks bodies, and {@link ./refusal.ts} writes
- *   refusals. Parameters that an operation does not have are ignored.
- * - On the user side, {@link Operation.scopes} determine who has access and which members are omitted. A remote needs
+ * error bodies. Parameters that an operation does not have are ignored.
+ * - On the user side, {@link Operation.scopes} determine who has access and which fields are omitted. A remote needs
  *   the scope of its kind (`remoteScopeOf`), a monitor the scopes of its data and its contents (`monitorScopesOf`).
  * - `answers[…].schema` and {@link Operation.body} are created on first use; a server needs neither.
  * - A deprecated operation returns the header `Deprecation` (RFC 9745).
@@ -47,7 +47,7 @@ export function operationsOf(side: Side): readonly Operation[] {
 }
 
 /**
- * Media types that an operation can return, best first, by its id: a request whose `Accept` matches none returns
+ * Media types that an operation can return, best first, by its id: a request whose `Accept` matches none gets
  * 406. Plain JSON is always included, because many clients request nothing else; a response without body has none.
  */
 export const accept: Readonly<Record<string, readonly string[]>> = Object.fromEntries(

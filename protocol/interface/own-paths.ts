@@ -56,7 +56,7 @@ function withSecurity(paths: Paths): Paths {
   return Object.fromEntries(entries);
 }
 
-/** Any one entry is sufficient. */
+/** Returns the security requirements of a route, any one of which is sufficient. */
 function securityOf({ principal, scopes: { required, optional } }: AccessRow): object[] {
   if (principal === 'anyone') return [];
   const anyOf = required.length > 0 || optional.length === 0 ? [required] : optional.map((scope) => [scope]);

@@ -24,7 +24,7 @@ export interface RecordFacts {
   readonly state?: string;
 }
 
-/** Selects the records that match all members. */
+/** Selects the records that match all fields. */
 export interface RecordFilter {
   /** Ascending and disjoint. */
   readonly periods?: readonly Period[];

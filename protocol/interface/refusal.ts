@@ -1,10 +1,10 @@
-/** Format of refusals: xError of the requested side. Interface 3.19.2 and 4.17.2 xError. */
+/** Format of error responses: xError of the requested side. Interface 3.19.2 and 4.17.2 xError. */
 import { type ErrorCode, factOf, VigieError } from '../errors.ts';
 import { dateTime } from './json/date-time.ts';
 import type { Side } from './operation.ts';
 import { integer, type JsonSchema, object, string } from './schemas/json.ts';
 
-/** Statuses of refusals. The last two are additions: the database is unavailable, the disk accepts no more data. */
+/** Statuses of errors. The last two are additions: the database is unavailable, the disk accepts no more data. */
 export const refusalStatuses = [400, 401, 403, 404, 405, 406, 413, 415, 421, 429, 500, 503, 507] as const;
 
 /** Meanings of the statuses, for the document. */
@@ -48,8 +48,8 @@ interface Refused {
 }
 
 /**
- * Returns the body of a refusal. Below 500 it contains the message of the error; from 500 on only the meaning of the
- * code, because the caller must not learn about internal faults of the car.
+ * Returns the body of an error response. Below 500 it contains the message of the error; from 500 on only the meaning
+ * of the code, because the caller must not learn about internal faults of the car.
  */
 export function xError(side: Side, error: VigieError | ErrorCode, { uuid, now }: Refused): FleetRefusal | UserRefusal {
   const name = error instanceof VigieError ? error.code : error;
@@ -61,12 +61,12 @@ export function xError(side: Side, error: VigieError | ErrorCode, { uuid, now }:
     : { code, debug: `${name} ${uuid}`, message };
 }
 
-/** Returns the HTTP status of a refusal. */
+/** Returns the HTTP status of an error. */
 export function refusalStatus(error: ErrorCode): number {
   return Math.floor(refusalCode(error) / 100);
 }
 
-/** Returns the code of a refusal. If no operation may return its status, the general code of its class. */
+/** Returns the code of an error, or the general code of its class if no operation may return its status. */
 function refusalCode(error: ErrorCode): number {
   const { http } = factOf(error);
   const status = Math.floor(http / 100);

@@ -1,4 +1,4 @@
-/** Remotes by HTTP: the command in a body, and the scope that it needs. */
+/** Remotes over HTTP: the command in a body, and the scope that it needs. */
 
 import { type RemoteType, remoteKindOf, remoteKinds } from '../remote/table.ts';
 import { Member, malformed } from '../schema/monitor/input.ts';

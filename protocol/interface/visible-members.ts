@@ -1,4 +1,4 @@
-/** Scopes that members of Vigie's own responses need, and the only filter that omits the others. */
+/** Scopes needed for fields of Vigie's own responses, and the only filter that omits fields without their scope. */
 import { findRemoteKind } from '../remote/table.ts';
 import type { Kind } from '../schema/kind.ts';
 import { eventScopesOf } from './monitors.ts';
@@ -21,7 +21,7 @@ export function scopeOfPath(path: string): Scope {
 
 type AlwaysSeen = 'vin' | 'heard' | 'missing';
 
-/** Scopes of the members of a car in the table of a hub. */
+/** Scopes of the fields of a car in the table of a hub. */
 export const carMembers: Readonly<Record<Exclude<keyof FleetCar, AlwaysSeen>, Scope>> = {
   speed: 'data:telemetry',
   charging: 'data:telemetry',
@@ -73,7 +73,7 @@ function seesCommand(sees: Sees, type: string): boolean {
   return sees('data:telemetry') || (kind !== undefined && sees(remoteScopeOf(kind.type)));
 }
 
-/** Members of the agent's own commands that describe a monitor or a callback: their owner may be another caller. */
+/** Fields of the agent's own commands that describe a monitor or a callback: their owner may be another caller. */
 const ofOthers: ReadonlySet<string> = new Set(['monitor', 'subscribe']);
 
 /**
@@ -90,7 +90,7 @@ export function seenCommand<T extends { readonly type: string; readonly body: ob
   return { ...command, body: withoutHidden(sees, Object.fromEntries(body)) as object };
 }
 
-/** Members of messages that contain positions, in addition to GeoJSON. */
+/** Fields of messages that contain positions, in addition to GeoJSON. */
 const places: ReadonlySet<string> = new Set(['positions', 'coordinates', 'latitude', 'longitude']);
 
 /**

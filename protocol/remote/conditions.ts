@@ -1,4 +1,4 @@
-/** Conditions and failure signs that several kinds share. */
+/** Conditions and failure signs that several kinds of command share. */
 import type { Condition } from '../profile.ts';
 import { slots } from '../slots.ts';
 import type { FailureSign, InterlockRule } from './kind.ts';

@@ -23,7 +23,7 @@ export const doors = remoteKind({
   actions: {
     'doors.lock': {
       ends: [...openings.map((path) => driverAct(path, 'Open', 'a door was opened meanwhile')), ...ignitionOn],
-      // An open door prevents locking, or a key inside must not be locked in.
+      // Possible causes: an open door prevents locking, and a key inside must not be locked in.
       causes: [
         ...openings.map((path) => ({
           path,

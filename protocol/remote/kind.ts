@@ -12,7 +12,7 @@ export interface InterlockRule {
   readonly refusal: ErrorCode;
   /** The requirement, as a sentence for people. */
   readonly demand: string;
-  /** True if a car whose profile feeds none of the paths meets it: the car has no such part. */
+  /** True if the rule is met by a car whose profile feeds none of the paths, because it has no such part. */
   readonly onlyIfFed?: true;
   /** True if no profile can replace it. */
   readonly fixed?: true;
@@ -71,7 +71,7 @@ export interface RemoteKind<T extends string = string, B extends TSchema = TSche
   readonly body: B;
   /** Returns the reason why a body that matches its schema requests nothing that can be done, or undefined. */
   fault?(body: Static<B>): string | undefined;
-  /** Member of the body that the interface deprecates: accepted without effect. */
+  /** Deprecated field of the body in the interface: accepted without effect. */
   readonly deprecated?: string;
   /** Profile actions that belong to this kind. */
   readonly actions: Readonly<Record<string, RemoteActionRules>>;
@@ -87,7 +87,7 @@ export interface RemoteKind<T extends string = string, B extends TSchema = TSche
   readonly whilePrivate?: true;
   /** True if it is executed even if the service battery is low. */
   readonly withLowBattery?: true;
-  /** Member of Remote over HTTP. Interface 3.19.2 Remote. */
+  /** Field of Remote over HTTP. Interface 3.19.2 Remote. */
   readonly member: string;
   /** Returns the body's schema over HTTP, if it differs from that of a signed command. */
   http?(schema: JsonSchema): JsonSchema;

@@ -1,4 +1,4 @@
-/** Rules about members of a body that a schema cannot express. */
+/** Rules about fields of a body that a schema cannot express. */
 
 /** Returns an error unless exactly one of `members` is present. */
 export function oneMember(body: object, members: readonly string[]): string | undefined {

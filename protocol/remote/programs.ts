@@ -1,4 +1,4 @@
-/** Common part of the programs of charging and preconditioning. Keys and members are those of Status. */
+/** Common part of the programs of charging and preconditioning. Keys and fields are those of Status. */
 import { enumeration, list, optional, record, required, type Static, text } from '../schema/fields.ts';
 import { chargeProgramSchema, preconditioningProgramSchema } from '../schema/status/program.ts';
 

@@ -46,15 +46,15 @@ export const callbackSchema = record(
 export type Callback = Static<typeof callbackSchema>;
 
 /**
- * Checks the settings in a request, as JSON types, and returns them in the stored form; applying it again returns the
- * same.
+ * Checks the settings in a request, as JSON types, and returns them in the stored form. For the
+ * stored form it returns the same.
  * @throws VigieError `input.malformed`, `input.unknown`, with the faulty member in `where`
  */
 export function readSubscribe(side: CallbackSide, input: unknown): CallbackSubscribe {
   return side === 'fleet' ? readFleetSubscribe(input) : readUserSubscribe(input);
 }
 
-/** Returns the settings of a callback for readers, without secrets. */
+/** Returns the settings of a callback for clients, without secrets. */
 export function shownSubscribe(subscribe: CallbackSubscribe): CallbackSubscribe {
   const { webhook } = subscribe.callback;
   if (webhook?.secret === undefined) return subscribe;

@@ -11,7 +11,7 @@ const captureCauses = ['collision', 'monitor', 'command'] as const;
 export const captureBounds = {
   /** Maximum number of frames. */
   frames: 4_096,
-  /** Maximum size of the compressed columns, bytes: the message then fits the limits of small brokers. */
+  /** Maximum size in bytes of the compressed columns: the message then fits the limits of small brokers. */
   columns: 64_000,
 } as const;
 

@@ -26,7 +26,7 @@ export type FaultStatus = (typeof faultStatuses)[number];
 /** Maximum number of freeze frame values in a record. */
 export const MOST_FREEZE_VALUES = 64;
 
-/** Maximum size of a snapshot, and of extended data, in a record, bytes. */
+/** Maximum size in bytes of a snapshot, and of extended data, in a record. */
 export const MOST_FAULT_BYTES = 512;
 
 const freezeValueSchema = record('FreezeFrameValue', 'What the control unit measured when it stored the code.', {

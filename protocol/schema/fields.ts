@@ -80,7 +80,7 @@ export function flag(description: string): TUnsafe<boolean> {
   return Type.Unsafe<boolean>({ type: 'boolean', description });
 }
 
-/** A text of at most `maxLength` characters (default 256). */
+/** A string of at most `maxLength` characters (default 256). */
 export function text(
   description: string,
   bounds: { readonly maxLength?: number; readonly pattern?: string } = {},

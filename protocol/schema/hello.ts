@@ -9,7 +9,7 @@ const size = (unit: string, description: string) => quantity(unit, 1, [0], descr
 export const linkStates = ['closed', 'dialing', 'connecting', 'subscribing', 'up', 'waiting', 'closing'] as const;
 export type LinkState = (typeof linkStates)[number];
 
-/** Health of the agent; counts are since its start, and members with the value 0 are omitted. */
+/** Health of the agent; counts are since its start, and fields with the value 0 are omitted. */
 export const helloHealthSchema = record('HelloHealth', 'How the agent fares.', {
   uptime: required(1, seconds('Time since the start.')),
   memory: required(2, size('KiB', 'Memory that no other process shares, or the resident one where that is not known.')),

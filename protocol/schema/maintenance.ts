@@ -15,7 +15,7 @@ export const mileageBeforeMaintenance = quantity(
   'Distance until it is due, negative when overdue. Interface 3.19.2 MaintenanceBase.mileageBeforeMaintenance.',
 );
 
-/** The next service of the car, with at least one of the two members. Body of a `maintenance` message. */
+/** The next service of the car, with at least one of the two fields. Body of a `maintenance` message. */
 export const maintenanceSchema = record(
   'Maintenance',
   'When the car is next due for service. Interface 3.19.2 Maintenance.',

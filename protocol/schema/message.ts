@@ -27,13 +27,13 @@ export { type Kind, kinds };
 /** Changes if a receiver of the previous version could misread a message. New members do not change it. */
 export const PROTOCOL_VERSION = 1;
 
-/** `boot` counts the starts during the life of the car's folder modulo this, starting at a random number. */
+/** `boot` counts the agent's starts modulo this, from a random number that identifies the folder of its records. */
 export const BOOTS = 2 ** 32;
 
-/** From here on, `boot` is a random number: the car could not store the count of its starts. */
+/** From this value on, `boot` is random: the car could not store the count of its starts. */
 export const UNCOUNTED_BOOT: number = BOOTS;
 
-/** From here on, `boot` is a random number of a start without records: its separate message numbers begin at 0. */
+/** From this value on, `boot` is random and the start has no records: its separate message numbers begin at 0. */
 export const UNRECORDED_BOOT: number = 2 * BOOTS;
 
 /** Source of the car's wall clock. */

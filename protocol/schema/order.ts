@@ -108,7 +108,7 @@ export const configurationOrderSchema = record(
 );
 export type ConfigurationOrder = Static<typeof configurationOrderSchema>;
 
-/** Requests messages again that the car has sent. */
+/** Requests that the car sends messages again. */
 const resendOrderSchema = record(
   'ResendOrder',
   'Messages to be sent again; a `gap` message lists those that the car does not have any more.',

@@ -55,7 +55,7 @@ export const timeResolutions = [1, 10, 100] as const;
 export type TimeResolution = (typeof timeResolutions)[number];
 
 export interface TelemetryOptions {
-  /** Step to which times are rounded, for all slots or for each, ms. Coarser steps need fewer bytes. Default 1. */
+  /** Step in ms to which times are rounded, for all slots or for each. Coarser steps need fewer bytes. Default 1. */
   readonly resolution?: TimeResolution | ((slot: Slot) => TimeResolution);
   /** Compressor; default {@link portableDeflate}. */
   readonly deflate?: Deflate;

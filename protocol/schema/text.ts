@@ -1,7 +1,7 @@
-/** Texts of custom signals, such as part numbers, which columns cannot represent. */
+/** Text values of custom signals, such as part numbers, which columns cannot represent. */
 import { instant, record, required, type Static, text } from './fields.ts';
 
-/** Maximum length of a text, characters: a response of a control unit has at most 4,095 bytes (ISO 15765-2). */
+/** Maximum length of a text value in characters: a control unit's response has at most 4,095 bytes (ISO 15765-2). */
 export const LONGEST_TEXT = 4_095;
 
 /** Body of a `text` message. */

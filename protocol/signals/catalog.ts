@@ -4,12 +4,12 @@ import { type Catalog, type CatalogEntry, catalogEntrySchema, type SignalDefinit
 import { Fnv, hexOf } from './hash.ts';
 import { type SignalValue, valuesOf } from './values.ts';
 
-/** Maximum size of the entries in one part, bytes: the message can then be packed, and small brokers accept it. */
+/** Maximum size in bytes of the entries in one part: the message can then be packed, and small brokers accept it. */
 const PART = 48_000;
 
 const codec = compile(catalogEntrySchema);
 
-/** Returns the hash of a catalog: of the CBOR of its entries in sequence, by ascending number. */
+/** Returns the hash of a catalog, over the CBOR of its entries in ascending order of their numbers. */
 export function catalogHash(entries: readonly CatalogEntry[]): Uint8Array {
   const fnv = new Fnv();
   for (const entry of entries) fnv.add(codec.encode(entry, 0));
@@ -57,7 +57,7 @@ export class Catalogs {
     return this.#byHash.has(hexOf(catalog));
   }
 
-  /** Returns the definition of a number of a catalog, or undefined if that part has not arrived. */
+  /** Returns the definition of a number of a catalog, or undefined if its part has not arrived. */
   signal(catalog: Uint8Array, number: number): NamedSignal | undefined {
     return this.#byHash.get(hexOf(catalog))?.get(number);
   }

@@ -1,4 +1,4 @@
-/** 64-bit FNV-1a (draft-eastlake-fnv): distinguishes the few catalogs of one car; it is no protection. */
+/** 64-bit FNV-1a (draft-eastlake-fnv): distinguishes the few catalogs of one car; it is not cryptographic. */
 export class Fnv {
   // The offset basis, cbf29ce484222325.
   #high = 0xcbf29ce4;

@@ -24,7 +24,7 @@ export interface SignalReading {
 interface SignalTelemetryOptions {
   /** Hash of the catalog that defines the numbers. */
   readonly catalog: Uint8Array;
-  /** Step to which the times of a signal are rounded, ms. */
+  /** Returns the step in ms to which the times of a signal are rounded. */
   readonly resolution: (number: number) => TimeResolution;
   /** Compressor; default {@link portableDeflate}. */
   readonly deflate?: Deflate;

@@ -2,12 +2,12 @@
 import { decimalScale, rounded } from '../decimals.ts';
 import type { SignalDefinition, SignalKind } from '../schema/catalog.ts';
 
-/** A custom signal as shown to readers: one of a catalog, or a text. */
+/** A custom signal as shown to clients: one of a catalog, or a text signal. */
 export interface ShownDefinition extends Omit<SignalDefinition, 'kind'> {
   readonly kind: SignalKind | 'text';
 }
 
-/** If the catalog has no name for an integer, the value is the integer. */
+/** The integer itself if the catalog has no name for it. */
 export type SignalValue = number | boolean | string;
 
 /** Returns a function that converts an integer to its value; create it once per signal. */

@@ -1,5 +1,5 @@
 /**
- * Members that the user line repeats for old clients under another path or name, and differences in spelling between
+ * Fields that the user line repeats for old clients under another path or name, and differences in spelling between
  * the two lines. Interface 4.17.2 Energy, EngineBase, Adas; 3.19.2 Telemetry.vehicle.lighting.
  */
 import type { Viewer } from './viewer.ts';

@@ -50,7 +50,7 @@ function definitionJson({ name, kind, unit, resolution, names }: ShownDefinition
   };
 }
 
-/** Returns a change of a signal; without a value, the signal no longer has one. */
+/** Returns a change of a signal. If `value` is undefined, the signal no longer has one. */
 export function signalChangeJson({ definition: { name }, value, stale }: ShownSignal, at: number): object {
   return { name, at: dateTime(at), ...(value === undefined ? {} : { value, stale }) };
 }

@@ -57,7 +57,7 @@ function addAliases({ vehicle }: Viewer, contents: StatusContents, written: Memb
   }
 }
 
-/** Interface 3.19.2 has one to four programs, or omits the member. */
+/** Removes an empty list of programs: interface 3.19.2 has one to four programs, or omits the list. */
 function dropEmptyPrograms(preconditioning: Members): void {
   const airConditioning = preconditioning['airConditioning'] as Members | undefined;
   const programs = airConditioning?.['programs'] as readonly unknown[] | undefined;

@@ -7,7 +7,7 @@ import { placePositions } from './position.ts';
 import type { Viewer } from './viewer.ts';
 import { type Members, writerOf } from './writer.ts';
 
-/** Members of Status below `vehicle`. The other two are siblings of it. Interface 3.19.2 Telemetry. */
+/** Objects of Status below `vehicle`; the other two are its siblings. Interface 3.19.2 Telemetry. */
 export const vehicleMembers: readonly string[] = telemetrySections['vehicle'] ?? [];
 export const rootMembers: readonly string[] = ['environment', 'privacy'];
 
@@ -34,7 +34,7 @@ export function telemetryJson(
   return written;
 }
 
-/** Only the fleet line has the deprecated form of the lamps. */
+/** Returns true if the deprecated form of the lamps was requested, which only the fleet line has. */
 function writesLighting({ side }: Viewer, types: readonly string[] | undefined): boolean {
   return side === 'fleet' && (types === undefined || types.includes('vehicle') || types.includes('vehicle.lighting'));
 }

@@ -9,7 +9,7 @@ type Writer = (value: unknown) => unknown;
 
 /**
  * Returns a function that writes values of a schema as JSON: times as {@link dateTime}, all else unchanged. Omits byte
- * members. The schema is analysed once.
+ * strings. The schema is analysed once.
  */
 export function writerOf<T extends object>(schema: TSchema): (value: T) => Members {
   return (writer(schema as SchemaNode) ?? ((value) => ({ ...(value as object) }))) as (value: T) => Members;

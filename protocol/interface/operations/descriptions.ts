@@ -106,7 +106,7 @@ const ofContent: Readonly<Record<string, string>> = {
   'user.remotes.create': 'The token also needs the scope of this kind of command.',
 };
 
-/** Ids that have a text here, with or without their side. */
+/** Ids that have a description here, with or without their side. */
 export const describedIds: readonly string[] = [common, ofOneSide, ofContent].flatMap(Object.keys);
 
 /** Returns description and response of the operation, then who may call it. */

@@ -11,7 +11,7 @@ export const GEO_JSON = 'application/vnd.geo+json';
 export const JSON_MEDIA = 'application/json';
 
 interface Given {
-  /** Starts with the side. */
+  /** Begins with the API side (`user.`, `fleet.`). */
   readonly id: `${Side}.${string}`;
   readonly path: string;
   readonly tag: string;
@@ -36,7 +36,7 @@ interface GivenCollection extends Omit<Given, 'summary'> {
   /** Summaries of both operations. */
   readonly list: string;
   readonly get: string;
-  /** Parameters only of the list, after the common ones. */
+  /** Additional parameters of the list operation, after the common ones. */
   readonly filters: readonly Parameter[];
 }
 
@@ -162,8 +162,8 @@ function made(given: Given, method: HttpMethod, answers: Operation['answers']): 
 }
 
 /**
- * Returns the statuses of refusals: 404 requires something that may not exist, 406 a response body, 413 and 415 a
- * request body, 507 something to store. A token may lack the permission for any operation.
+ * Returns the error statuses of an operation: 404 if the path can name a missing resource, 406 if it has a response
+ * body, 413 and 415 if it has a request body, 507 if it stores something. 403 always: a token may lack the permission.
  */
 function errorsOf({ path }: Given, method: HttpMethod): number[] {
   const writes = method !== 'GET';

@@ -85,7 +85,7 @@ export const remoteScopes: readonly Scope[] = scopeNames.filter((name) => name.s
 export interface OperationScopes {
   /** All of these are required. */
   readonly required: readonly Scope[];
-  /** Scopes of optional members: a member is omitted without its scope. */
+  /** Scopes of optional fields: a field is omitted if the caller lacks its scope. */
   readonly optional: readonly Scope[];
   /** True if some content needs none of `optional`; otherwise at least one of them is required. */
   readonly more?: true;

@@ -1,7 +1,7 @@
 /** Access to the buses and its limit; separate from the schemas, which a page does not load. */
 import type { Scope } from '../operations/scopes.ts';
 
-/** Frames bypass Status, and thus all protection by scopes of values: they have a separate scope. */
+/** Frames bypass Status, and thus all scopes that protect values: they have a separate scope. */
 export const BUS_SCOPE = 'data:bus' satisfies Scope;
 /** Maximum number of signals in one stream. */
 export const MOST_SIGNALS = 64;

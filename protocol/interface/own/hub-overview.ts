@@ -18,20 +18,20 @@ export function ageOfSilence(silence: number): Age {
   return SILENCES.find(([, longest]) => silence < longest)?.[0] ?? 'older';
 }
 
-/** Members of a car by which the table can be sorted. */
+/** Fields of a car by which the table can be sorted. */
 export const sortKeys = ['vin', 'heard', 'speed', 'electric', 'fuel', 'mileage', 'missing'] as const;
 export type SortKey = (typeof sortKeys)[number];
 
-/** A car in the table. Members that the car has not sent are absent. */
+/** A car in the table. Fields that the car has not sent are absent. */
 export interface FleetCar {
   readonly vin: string;
-  /** Time at which the hub received its newest message, UTC ms. */
+  /** Time at which the hub received the car's newest message, UTC ms. */
   readonly heard: number;
   /** Number of messages that did not arrive and that the car has not given up. */
   readonly missing: number;
   /** Speed, km/h; negative in reverse. */
   readonly speed?: number;
-  /** Present while it charges: range gained per hour, km/h. */
+  /** Range gained per hour in km/h. Present while the car charges. */
   readonly charging?: number;
   /** State of charge, %. */
   readonly electric?: number;
@@ -52,7 +52,7 @@ export interface FleetTable {
   readonly total: number;
   readonly missing: number;
   readonly ages: Readonly<Record<Age, number>>;
-  /** Number of cars that send and are not registered. Only with the scope `hub:status:read`, and if there are any. */
+  /** Number of unregistered cars that send messages. Only with the scope `hub:status:read`, and if there are any. */
   readonly unregistered?: number;
   /** Number of cars that match the search; `vehicles` contains some of them. */
   readonly matching: number;

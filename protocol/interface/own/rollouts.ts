@@ -48,7 +48,7 @@ export interface RolloutWithCars extends RolloutSummary {
     readonly vin: string;
     readonly isFirst: boolean;
     readonly state: RolloutCarState;
-    /** Reason, in the text of the car. */
+    /** Reason, as the car reported it. */
     readonly detail?: string;
     /** Time at which the state was reported or the configuration was sent. If omitted, neither has happened. */
     readonly at?: string;

@@ -1,7 +1,7 @@
 /** Path parameters, by their names in braces. Interface 3.19.2 and 4.17.2, `parameters`. */
 import type { Parameter, Side } from '../operation.ts';
 
-/** Any text is accepted as an id: if no record can have it, the answer is "not found", as published. */
+/** Any string is accepted as an id: if no record can have it, the response is "not found", as published. */
 const id = { type: 'string', minLength: 1, maxLength: 256 };
 /** The published pattern is `([0-9a-fA-F]|-|_)*`. An empty path segment is refused. */
 const hexadecimal = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[0-9a-fA-F_-]+$' };

@@ -15,8 +15,8 @@ const REPETITIONS = 10_000;
 const forms = 'T1/T2, T1/duration, T/, /T, Rn/T/duration[/every] or R/T/duration[/every]';
 
 /**
- * Returns the union of the periods in several texts, ascending and disjoint; an empty list requests nothing.
- * Both ends that a text contains belong to its period. Repetitions end at `now` (UTC ms).
+ * Returns the union of the periods in several strings, ascending and disjoint; an empty list requests nothing.
+ * Both ends of a period belong to it. Repetitions end at `now` (UTC ms).
  * @throws VigieError `input.malformed` naming the parameter and the rule
  */
 export function readPeriods(texts: readonly string[], now: number): readonly Period[] {
@@ -81,7 +81,7 @@ function repeated(
   return periods;
 }
 
-/** The unencoded `+` of an offset arrives as a space. */
+/** Parses a date-time. The unencoded `+` of an offset arrives as a space. */
 function moment(text: string, written: string): number {
   const at = instantOf(written.replace(/ (\d\d:\d\d)$/, '+$1'));
   if (at === undefined) {

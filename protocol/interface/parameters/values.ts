@@ -1,4 +1,4 @@
-/** Parses one value of a parameter by its schema: texts become numbers and lists, and each fault names the rule. */
+/** Parses a parameter according to its schema: strings become numbers and lists, and each fault names the rule. */
 import { malformed } from '../../schema/monitor/input.ts';
 
 /** Keywords that the schemas of parameters use. */
@@ -17,7 +17,7 @@ interface ValueSchema {
 
 const patterns = new Map<string, RegExp>();
 
-/** Parses the texts of a parameter. @throws VigieError `input.malformed` naming the parameter and the rule */
+/** Parses the strings of a parameter. @throws VigieError `input.malformed` naming the parameter and the rule */
 export function readValues(name: string, schema: object, texts: readonly string[]): unknown {
   const rules = schema as ValueSchema;
   if (rules.type === 'array') return readList(name, rules, texts);
@@ -77,7 +77,7 @@ function compiled(pattern: string): RegExp {
   return found;
 }
 
-/** Shortens a received text for a sentence. */
+/** Shortens a received string for an error message. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

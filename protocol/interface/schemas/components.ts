@@ -13,7 +13,7 @@ const sideNames: Readonly<Record<Side, string>> = { fleet: 'Fleet', user: 'User'
 
 /**
  * Schemas by name. The name is the title; if the sides differ, the side and the title. The use of a schema, not the
- * component, marks a member as deprecated.
+ * component, marks a field as deprecated.
  */
 export class Components {
   readonly #variants = new Map<string, Variant[]>();

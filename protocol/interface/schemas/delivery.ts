@@ -91,7 +91,7 @@ export function fleetDelivery(of: 'monitor' | 'remote'): Readonly<Record<string,
   };
 }
 
-/** `callback` of the user side: exactly one of its members. */
+/** `callback` of the user side: exactly one of its fields. */
 export const userCallbackTarget = object(
   'CallbackTarget',
   'Exactly one kind of receiver. Interface 4.17.2 CallbackSubscribe.callback.',

@@ -8,8 +8,8 @@ export interface DeriveOptions {
 }
 
 /**
- * Returns a copy in which instants are RFC 3339 texts, tuples are arrays of numbers, the unit is in the description,
- * and no annotation remains. Omits byte members: they exist only on MQTT.
+ * Returns a copy in which instants are RFC 3339 strings, tuples are arrays of numbers, the unit is in the description,
+ * and no annotation remains. Omits byte strings: they exist only on MQTT.
  */
 export function derived(schema: TSchema, options: DeriveOptions = {}): JsonSchema {
   return derive(schema as SchemaNode, options);

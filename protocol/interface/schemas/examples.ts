@@ -3,7 +3,7 @@ import { remoteTypes } from '../../remote/table.ts';
 import type { RequestName, Side } from '../operation.ts';
 import { remoteKindsOf } from './delivery.ts';
 
-/** Member `examples` of a media type. OpenAPI 3.1 §4.8.14. */
+/** Field `examples` of a media type. OpenAPI 3.1 §4.8.14. */
 type Examples = Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
 
 /** A name that never resolves (RFC 2606 §2): an example sent unchanged notifies no server. */

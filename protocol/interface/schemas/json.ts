@@ -29,7 +29,7 @@ export interface JsonSchema extends TSchema {
 
 type Members = Readonly<Record<string, JsonSchema>>;
 
-/** Returns an object schema; undeclared members are allowed everywhere. */
+/** Returns an object schema; undeclared fields are allowed everywhere. */
 export function object(
   title: string,
   description: string,
@@ -39,7 +39,7 @@ export function object(
   return { title, type: 'object', description, properties, ...(required.length === 0 ? {} : { required }) };
 }
 
-/** Returns the object with additional members and another title. */
+/** Returns the object with additional fields and another title. */
 export function extended(
   base: JsonSchema,
   title: string,
@@ -54,7 +54,7 @@ export function extended(
   };
 }
 
-/** Returns the object without some members. */
+/** Returns the object without some fields. */
 export function without(base: JsonSchema, ...names: readonly string[]): JsonSchema {
   const { properties = {}, required = [], ...rest } = base;
   const kept = required.filter((name) => !names.includes(name));

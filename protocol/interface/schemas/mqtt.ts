@@ -2,7 +2,7 @@
 import type { SchemaNode, TSchema } from '../../schema/fields.ts';
 import { mapParts } from '../../schema/walk.ts';
 
-/** Returns a copy with only JSON types; tuples are written as in draft 7, byte members are listed in `x-bytes`. */
+/** Returns a copy with only JSON types; tuples are written as in draft 7, byte strings are listed in `x-bytes`. */
 export function mqttSchema(schema: TSchema): object {
   return copy(schema as SchemaNode);
 }

@@ -132,7 +132,7 @@ function values(side: Side): JsonSchema[] {
   ];
 }
 
-/** Member and schema of each extension. */
+/** Field and schema of each extension. */
 const contents: Readonly<Record<ExtensionType, (side: Side) => Readonly<Record<string, JsonSchema>>>> = {
   'vehicle.doorsState': (side) => ({ doorState: status(side).properties?.['doorsState'] ?? {} }),
   'vehicle.status': (side) => ({ status: status(side) }),
@@ -146,7 +146,7 @@ const contents: Readonly<Record<ExtensionType, (side: Side) => Readonly<Record<s
   'vehicle.alarm': (side) => ({ alarm: alarmDetails(side) }),
 };
 
-/** The body is an object on the fleet side and an array on the user side; it is empty if nothing is known. */
+/** The body of an extension is an object on the fleet side, an array on the user side; empty if nothing is known. */
 function extensions(side: Side): JsonSchema[] {
   return extensionTypes.map((type) => {
     const body = unlinked(part(contents[type](side)));

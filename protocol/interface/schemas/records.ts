@@ -52,13 +52,13 @@ export function maintenance(side: Side): JsonSchema {
   );
 }
 
-/** The times of the published record are those of its only member, and it has no links; both are additions here. */
+/** The published record has only the times of its single field, and no links; both are additions here. */
 export function alarmDetails(side: Side): JsonSchema {
   const base = placed(derived(alarmRecordSchema), side);
   return extended(base, 'AlarmDetails', { _links: links('AlarmLinks', ['vehicle']) }, ['_links']);
 }
 
-/** Only the fleet side has it as a resource; notifications of both sides include it. */
+/** Only the fleet side has thefts as a resource; notifications of both sides include them. */
 export function theft(side: Side = 'fleet'): JsonSchema {
   const schema = placed(derived(theftSchema), side);
   return extended(schema, 'Stolen', { _links: links('StolenLinks', ['vehicle', 'waypoints']) }, ['_links']);

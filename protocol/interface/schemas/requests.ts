@@ -28,7 +28,7 @@ export function requestBody(name: RequestName): JsonSchema {
 /**
  * Bodies for the generated validators. Monitors and callbacks have separate readers (schema/monitor/compile.ts,
  * schema/callback/read.ts), which check more rules and accept undocumented spellings: here only the presence and types
- * of their members are checked. Commands are references to {@link checkedCommands}, which both sides share.
+ * of their fields are checked. Commands are references to {@link checkedCommands}, which both sides share.
  */
 export function checkedBody(name: RequestName): object {
   const schema = requestBody(name);

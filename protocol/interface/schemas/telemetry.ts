@@ -8,7 +8,7 @@ import { position } from './position.ts';
 import { vin } from './records.ts';
 import { energy, engine, userAdas } from './status.ts';
 
-/** Members of Status that telemetry contains under `vehicle`. Interface 3.19.2 and 4.17.2 Telemetry. */
+/** Objects of Status that telemetry contains under `vehicle`. Interface 3.19.2 and 4.17.2 Telemetry. */
 const members = [
   'engines',
   'energies',

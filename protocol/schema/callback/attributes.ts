@@ -2,7 +2,7 @@
 import { enumeration, list, record, required, type Static, text } from '../fields.ts';
 import { type Member, malformed } from '../monitor/input.ts';
 
-/** Interface 3.19.2 Attribute.type: a header, a member of `attributes` in the body, or a parameter of the query. */
+/** Interface 3.19.2 Attribute.type: a header, a field of `attributes` in the body, or a parameter of the query. */
 export const attributePlaces = ['Header', 'Body', 'Query'] as const;
 export type AttributePlace = (typeof attributePlaces)[number];
 

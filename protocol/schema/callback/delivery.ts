@@ -33,7 +33,7 @@ const nothing: MonitorDelivery = {
 };
 
 /**
- * Reads the delivery members that compileMonitor stores, from its text or from `subscribeParam` and `attributes`.
+ * Reads delivery settings from the JSON text that compileMonitor stores, or from `subscribeParam` and `attributes`.
  * @throws VigieError `input.malformed`, with the faulty member in `where`
  */
 export function readDelivery(input: string | undefined | Readonly<Record<string, unknown>>): MonitorDelivery {
@@ -70,8 +70,8 @@ export function readChannelAttributes(member: Member, owner: 'userMonitor' | 'us
 }
 
 /**
- * Returns `subscribeParam` (without `refreshEvent`, a member of the monitor itself) and `attributes` of a monitor for a
- * reader, without the secret of its webhook and without `callbackId`, an addition that is in the path.
+ * Returns `subscribeParam` (without `refreshEvent`, a field of the monitor itself) and `attributes` of a monitor for a
+ * client, without the secret of its webhook and without `callbackId`, an addition that is in the path.
  */
 export function shownDelivery(text: string | undefined): {
   readonly subscribeParam?: Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import type { Member } from '../monitor/input.ts';
 export const retryPolicies = ['None', 'Bounded', 'Always'] as const;
 type RetryPolicyName = (typeof retryPolicies)[number];
 
-/** Published defaults of 3.19.2 for omitted members. */
+/** Published defaults of 3.19.2 for omitted fields. */
 const retryDefaults = { policy: 'Bounded', retryNumber: 3, retryDelay: 10 } as const;
 const WINDOW = 60;
 

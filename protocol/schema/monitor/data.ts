@@ -5,7 +5,7 @@ import { collisionSeverities, collisionSides } from '../collision.ts';
 import { tripStates } from '../trip.ts';
 
 /**
- * Published names, and `signal` for a custom signal, which another member names. The wire carries the position in
+ * Published names, and `signal` for a custom signal, which another field names. The wire carries the position in
  * this list: append only.
  */
 export const dataCodes = [

@@ -15,7 +15,7 @@ export const extensionTypes = [
 ] as const;
 export type ExtensionType = (typeof extensionTypes)[number];
 
-/** Sections of telemetry (interface 3.19.2 TelemetryEnum) and the members of Status that they contain; append only. */
+/** Sections of telemetry (interface 3.19.2 TelemetryEnum) and the objects of Status that they contain; append only. */
 export const telemetrySections: Readonly<Record<string, readonly string[]>> = {
   environment: ['environment'],
   privacy: ['privacy'],

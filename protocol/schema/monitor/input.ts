@@ -11,7 +11,7 @@ export function unknown(where: string, what: string): VigieError {
   return new VigieError('input.unknown', what, { where });
 }
 
-/** Texts that no message can represent (cbor/scalars.ts). */
+/** Strings that no message can represent (cbor/scalars.ts). */
 const unfaithful = /\p{Surrogate}|^\ufeff/u;
 
 /** One member of the input with its path, e.g. `triggerParam.triggers[2].name`. */

@@ -30,7 +30,7 @@ export type Interval =
       /** Length: calendar days, then elapsed ms. */
       readonly days: number;
       readonly time: number;
-      /** By day of the week, Monday first. */
+      /** One flag per day of the week, Monday first. */
       readonly weekdays: readonly boolean[];
       /** Weeks of the year, 1 to 53; undefined: every week. */
       readonly weeks: ReadonlySet<number> | undefined;
