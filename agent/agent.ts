@@ -37,9 +37,9 @@ import type { Requests } from './remotes/requests.ts';
 import { VehicleAnnouncement } from './vehicle-announcement.ts';
 import { FAREWELL, within } from './within.ts';
 
-/** Interval of the recorders' ticks, ms. */
+/** Interval of the recorders' ticks in ms. */
 const TICK = 1_000;
-/** Interval of the ticks while the unit sleeps, ms. */
+/** Interval of the ticks in ms while the unit sleeps. */
 const SLEEPING_TICK = 600_000;
 
 /** The core of one car: receives frames and commands, maintains Status, publishes events and records. */
@@ -72,7 +72,7 @@ export class Agent implements LinkEvents {
   #greeted = false;
   #stopping = false;
   #startedAt = 0;
-  /** Monotonic time of the last hello, ms. */
+  /** Monotonic time of the last hello in ms. */
   #helloAt = 0;
   /** Number of frame batches and ticks that were not completely processed because of a defect. */
   faults = 0;
@@ -147,7 +147,7 @@ export class Agent implements LinkEvents {
     return this.#power.state === 'active';
   }
 
-  /** Present form of the open trip. */
+  /** Present state of the open trip. */
   get openTrip(): Trip | undefined {
     return this.#pipeline.trips.present(this.#ports.clock.now());
   }

@@ -1,9 +1,9 @@
 /** Delays between attempts. */
 
 export interface BackoffOptions {
-  /** Upper bound of the first delay, ms. */
+  /** Upper bound of the first delay in ms. */
   readonly first: number;
-  /** Upper bound of every delay, ms. */
+  /** Upper bound of every delay in ms. */
   readonly longest: number;
 }
 
@@ -23,7 +23,7 @@ export class Backoff {
     this.#attempt = attempt;
   }
 
-  /** Returns the next delay, ms; `longest` limits only this delay. */
+  /** Returns the next delay in ms; `longest` limits only this delay. */
   next(longest = this.#options.longest): number {
     const bound = Math.min(longest, this.#options.first * 2 ** this.#attempt);
     this.#attempt++;

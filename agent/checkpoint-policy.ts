@@ -1,6 +1,6 @@
 import type { Clock } from './ports.ts';
 
-/** Longest delay of a checkpoint, ms; shorter than the interval of group commits. */
+/** Longest delay of a checkpoint in ms; shorter than the interval of group commits. */
 const SPARED = 50;
 
 /** Number of messages created since the start: states of commands, and all others. */

@@ -27,7 +27,7 @@ const LOCAL = 'local';
 export class ConnectionSlots<C> {
   readonly #limits: ConnectionLimits;
   readonly #open = new Map<C, Slot>();
-  /** By network, oldest first. */
+  /** Waiting connections by network, oldest first. */
   readonly #waiting = new Map<string, Set<C>>();
   #waitingCount = 0;
 

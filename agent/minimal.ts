@@ -11,7 +11,7 @@ import { CommandIntake } from './remotes/command-intake.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
 import { FAREWELL, within } from './within.ts';
 
-/** Interval of the ticks, ms. */
+/** Tick interval in ms. */
 const TICK = 1_000;
 /** Rate limit: a unit that keeps crashing is given little work. */
 const RATE = { perSecond: 5, maximum: 2_000 };

@@ -256,7 +256,7 @@ export interface OutboxStore {
   nextSeq(priorityClass: number): number;
   /** Returns the lowest unacknowledged number of a class, or undefined. */
   firstWaiting(priorityClass: number): number | undefined;
-  /** Total size of the unacknowledged entries, bytes. */
+  /** Total size in bytes of the unacknowledged entries. */
   readonly bytes: number;
   append(entry: OutboxEntry): void;
   acknowledge(priorityClass: number, seq: number): void;
@@ -306,7 +306,7 @@ export interface StoredRecord {
   readonly id: string;
   /** UTC milliseconds; a collection is ordered by this. */
   readonly at: number;
-  /** The record in the form of its schema. */
+  /** The record, as its schema defines it. */
   readonly record: unknown;
 }
 

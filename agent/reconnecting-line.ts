@@ -12,9 +12,9 @@ interface ReconnectingLineOptions {
   readonly clock: Clock;
   /** Numbers from 0 (included) to 1 (excluded). */
   readonly random: () => number;
-  /** Upper bound of the first delay, ms; default 500. */
+  /** Upper bound of the first delay in ms; default 500. */
   readonly first?: number;
-  /** Upper bound of every delay, ms; default 30 s. */
+  /** Upper bound of every delay in ms; default 30 s. */
   readonly longest?: number;
   /** Receives the reason for each wait, once per reason, and the opening of the line. */
   readonly log?: Log | undefined;

@@ -53,7 +53,7 @@ export class VehicleAnnouncement {
     this.#publisher.put('vehicle', body, { retain: true });
   }
 
-  /** The clock became known: times from `earliest` to `latest`, UTC ms, were `by` ms behind. */
+  /** Call when the time becomes known: times from `earliest` to `latest` (UTC ms) were `by` ms behind. */
   correct(by: number, earliest: number, latest: number): void {
     const corrected = (at: number): number => (at >= earliest && at <= latest ? at + by : at);
     const { createdAt, updatedAt } = this.times;

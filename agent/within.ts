@@ -1,6 +1,6 @@
 import type { Clock } from './ports.ts';
 
-/** Longest wait for the last acknowledgements of the broker at the end, ms. */
+/** Longest wait in ms for the last acknowledgements of the broker at the end. */
 export const FAREWELL = 3_000;
 
 /**

@@ -1,6 +1,6 @@
 /** UTC calendar: dates, days since 1970-01-01, weeks, and date-time strings; names of time zones. */
 
-/** Length of a day, ms. */
+/** Length of a day in ms. */
 export const DAY = 86_400_000;
 /** 2020-01-01, UTC ms: a clock that shows an earlier time was never set, so its times cannot be corrected. */
 export const EARLIEST_TIME: number = Date.UTC(2020, 0, 1);
@@ -48,7 +48,7 @@ export function weekOf(days: number): number {
   return Math.floor((thursday - first / DAY) / 7) + 1;
 }
 
-/** Returns the UTC ms of an RFC 3339 date-time; undefined for invalid text. A leap second counts as the next second. */
+/** Returns the UTC ms of an RFC 3339 date-time; undefined if it is invalid. A leap second counts as the next second. */
 export function instantOf(text: string): number | undefined {
   const found = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/.exec(
     text,

@@ -33,7 +33,7 @@ export type DataCapability = (typeof dataCapabilities)[number];
 
 const VEHICLE = 'data:telemetry:vehicle:';
 
-/** Beginnings of the paths that feed data which has no path of that name. */
+/** Prefixes of the paths that feed data, if the data's name is not such a path. */
 const beginnings: Readonly<Partial<Record<DataCapability, readonly string[]>>> = {
   'data:telemetry:environment': ['environment.'],
   'data:telemetry:privacy': ['privacy.'],

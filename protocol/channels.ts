@@ -34,7 +34,7 @@ const axes: Readonly<Record<string, string>> = {
   'acceleration.vertical': 'Acceleration upward, gravity included: 9.8 at rest. ISO 8855:2011 §2.11.',
 };
 
-/** Range of acceleration, m/s². A crash beyond the range of the accelerometer still counts as a crash. */
+/** Range of acceleration in m/s². A crash beyond the range of the accelerometer still counts as a crash. */
 const ACCELERATION = { unit: 'm/s²', resolution: 0.01, minimum: -5000, maximum: 5000 };
 
 const leaves: readonly Omit<Channel, 'index'>[] = [

@@ -151,7 +151,7 @@ export class VigieError extends Error {
   }
 }
 
-/** Returns the message of an error, or the text of another thrown value. */
+/** Returns the message of an error, or another thrown value as a string. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

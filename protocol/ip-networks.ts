@@ -18,13 +18,13 @@ export function ipv6Groups(text: string): readonly number[] {
   return [...first, ...Array.from({ length: zeros }, () => 0), ...last];
 }
 
-/** Returns the addresses of one client: an IPv4 address, or an IPv6 /64 (RFC 4291 §2.5.4). Keeps other text. */
+/** Returns the addresses of one client: an IPv4 address, or an IPv6 /64 (RFC 4291 §2.5.4). Keeps other strings. */
 export function networkOf(address: string): string {
   return address.includes(':') ? `${prefixOf(address, 4)}::/64` : address;
 }
 
 /**
- * Returns the addresses that one operator may have: an IPv4 /24 or an IPv6 /48 (RFC 6177). Keeps other text unchanged.
+ * Returns the addresses that one operator may have: an IPv4 /24 or an IPv6 /48 (RFC 6177). Keeps other strings.
  */
 export function wideNetworkOf(address: string): string {
   if (address.includes(':')) return prefixOf(address, 3);

@@ -20,10 +20,10 @@ export interface SourceMapping {
   readonly invalid: readonly number[];
   /** Raw value to name, flag or set of names; unlisted raw values never become values. */
   readonly map?: Readonly<Record<string, string | boolean | number | readonly string[]>>;
-  /** Time after which the value is stale, ms. */
+  /** Time in ms after which the value is stale. */
   readonly timeout?: number;
   readonly priority: number;
-  /** Silence after which the next source is used, ms. */
+  /** Silence in ms after which the next source is used. */
   readonly failover?: number;
 }
 
@@ -65,9 +65,9 @@ export interface Send {
   readonly message: string;
   /** Physical values, names of the value table, or parameters, by signal; omitted signals are 0. */
   readonly signals: Readonly<Record<string, number | string>>;
-  /** Interval between repetitions, ms. */
+  /** Interval in ms between repetitions. */
   readonly every: number;
-  /** Duration of the repetitions, ms; 0: one frame. */
+  /** Duration of the repetitions in ms; 0: one frame. */
   readonly for: number;
   /** Signal that contains the frame counter. */
   readonly counter?: string;
@@ -138,7 +138,7 @@ export interface Uds {
         /** Required start of its results, hexadecimal. If omitted, results are not requested. */
         readonly results?: string;
       };
-  /** Time to hold control, or to let the routine run, ms. */
+  /** Time in ms to hold control, or to let the routine run. */
   readonly hold: number;
   /** True to return control, or to stop the routine, before the session ends. */
   readonly release: boolean;
@@ -156,7 +156,7 @@ export interface CustomSignal extends SignalDefinition {
   readonly shift: number;
   /** Raw values that mean "not available". */
   readonly invalid: readonly number[];
-  /** Time after which the value is stale, ms. */
+  /** Time in ms after which the value is stale. */
   readonly timeout?: number;
   /** True if it contains the position of the car: privacy then hides it. */
   readonly position: boolean;
@@ -179,7 +179,7 @@ export interface FrameChoice {
 
 /** Raw frames to keep around an event. */
 export interface CaptureRule extends FrameChoice {
-  /** Times before and after the event, ms. */
+  /** Times in ms before and after the event. */
   readonly before: number;
   readonly after: number;
 }

@@ -2,24 +2,24 @@
 
 /** Conditions under which changes of a slot become telemetry. */
 export interface TelemetryRule {
-  /** Shortest time between two readings, ms. */
+  /** Shortest time in ms between two readings. */
   readonly interval: number;
   /** Smallest change of a quantity that counts, in the slot's unit; 0 for a slot that is not a quantity. */
   readonly deadBand: number;
-  /** Time without a change after which a reading is repeated, ms. */
+  /** Time in ms without a change after which a reading is repeated. */
   readonly heartbeat: number;
   /** Step in ms to which the times of readings are rounded. If omitted, 1. Coarser steps need fewer bytes. */
   readonly resolution?: 1 | 10 | 100;
 }
 
 export interface WaypointRule {
-  /** Longest time between points of a moving car, ms. */
+  /** Longest time in ms between points of a moving car. */
   readonly interval: number;
-  /** Longest distance between points, m. */
+  /** Longest distance in m between points. */
   readonly distance: number;
-  /** Change of heading above which a point is set, degrees. */
+  /** Change of heading in degrees above which a point is set. */
   readonly heading: number;
-  /** Largest distance of the route between two points from the line between them, m. */
+  /** Largest distance in m of the route between two points from the line between them. */
   readonly error: number;
 }
 
@@ -27,9 +27,9 @@ export interface WaypointRule {
 export interface AlertRule {
   /** If omitted, the alert has no severity in the interface. */
   readonly severity?: 'Information' | 'Warning' | 'Critical';
-  /** Time for which the signal must be on before the alert begins, ms. */
+  /** Time in ms for which the signal must be on before the alert begins. */
   readonly onAfter: number;
-  /** Time for which the signal must be off before the alert ends, ms: a flickering lamp is one alert. */
+  /** Time in ms for which the signal must be off before the alert ends: a flickering lamp is one alert. */
   readonly offAfter: number;
 }
 
@@ -37,17 +37,17 @@ export interface AlertRule {
 export interface TripRule {
   /** Duration in ms below which a stop belongs to the trip: stop-start, a level crossing, refuelling. */
   readonly grace: number;
-  /** Speed above which the car moves, km/h. */
+  /** Speed in km/h above which the car moves. */
   readonly moving: number;
-  /** Silence of the sources after which an open trip counts as lacking data, ms. */
+  /** Silence in ms of the sources after which an open trip counts as lacking data. */
   readonly silence: number;
 }
 
 /** Conditions under which an acceleration is a collision. */
 export interface CollisionRule {
-  /** Acceleration in the plane from which an impact is evaluated, m/s². */
+  /** Acceleration in m/s² in the plane from which an impact is evaluated. */
   readonly threshold: number;
-  /** Change of speed from which an impact is a collision, km/h. */
+  /** Change of speed in km/h from which an impact is a collision. */
   readonly speedChange: number;
   /** Times in ms before and after the impact for which readings are kept. */
   readonly before: number;
@@ -56,9 +56,9 @@ export interface CollisionRule {
 
 /** Conditions under which the car itself assumes a theft: the alarm went off, and the car moves without a key. */
 export interface TheftRule {
-  /** Distance that counts as movement, m. */
+  /** Distance in m that counts as movement. */
   readonly distance: number;
-  /** Longest time between the alarm and the movement, ms. */
+  /** Longest time in ms between the alarm and the movement. */
   readonly within: number;
 }
 

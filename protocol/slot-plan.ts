@@ -34,7 +34,7 @@ export interface Slot extends Leaf {
   readonly index: number;
   /**
    * Permanent id of the slot on the wire. It consists of the integer keys from Status to the leaf, the position of each
-   * identity member's value in its enumeration for an identified array, and the index for a tuple. Each number is
+   * identity field's value in its enumeration for an identified array, and the index for a tuple. Each number is
    * written in octal digits, four bits per digit, with the top bit set on all but its last digit; all digits together
    * are the id. Root keys start at 1, so no id begins with a 0 digit and no two leaves have the same id. Example:
    * kinetic (1), speed (1) is 0x11.
@@ -62,7 +62,7 @@ export interface PlanRecord {
   readonly kind: 'record';
   /** The object that starts at this node; undefined inside an object and above all objects. */
   readonly object: number | undefined;
-  /** True if `createdAt` is a direct member of this record: of the object, or of a flat record in it. */
+  /** True if `createdAt` is a direct field of this record: of the object, or of a flat record in it. */
   readonly stamped: boolean;
   /** True for a flat record that contains its parent's `createdAt`, e.g. the properties of a position. */
   readonly flat: boolean;

@@ -1,6 +1,6 @@
 /**
  * Status as a list of slots, and conversions between that list and the document. Both directions follow the plan of the
- * schema; `autonomy`, a sum, is the only member that they handle by name.
+ * schema; `autonomy`, a sum, is the only field that they handle by name.
  */
 import type { StatusContents } from './schema/status.ts';
 import {
@@ -46,9 +46,9 @@ interface Assembly {
 /**
  * Returns the Status tree of all slot values (by index) and the createdAt of all objects (by index, UTC ms, NaN:
  * never), or only those of the objects in `only`. Omits empty objects, objects that never got a createdAt, and
- * objects that lack a member required by the interface, such as a position without longitude. An object inside another
+ * objects that lack a field required by the interface, such as a position without longitude. An object inside another
  * one (a battery in an energy) includes its parents; these get its createdAt if they have none. `autonomy` is at the
- * end of a tree with energies. Array entries are in the order of their identities, members in that of the schema.
+ * end of a tree with energies. Array entries are in the order of their identities, fields in that of the schema.
  * A createdAt is rounded to whole milliseconds.
  */
 export function assemble(
@@ -137,7 +137,7 @@ function memberOf(member: PlanMember, assembly: Assembly, open: boolean, at: num
     case 'constant':
       return node.value;
     case 'stamp':
-      // Placeholder: the value is known only after all members.
+      // Placeholder: the value is known only after all fields.
       return at;
     case 'leaf':
       return open ? place(node.slot, assembly) : undefined;
@@ -184,7 +184,7 @@ export interface Disassembled {
 }
 
 /**
- * Returns the slot values of a Status document, in slot order: the inverse of {@link assemble}. Ignores members and
+ * Returns the slot values of a Status document, in slot order: the inverse of {@link assemble}. Ignores fields and
  * entries that Status does not have, null, and values whose shape does not match the schema.
  * An object without createdAt inherits that of its parent, or else that of the document.
  */

@@ -6,7 +6,7 @@ import { checkBounds } from './cbor/bounds.ts';
 import { compile } from './cbor/codec.ts';
 import { quantity, record, required, type Static } from './schema/fields.ts';
 
-/** Longest duration of a watch, ms; a client that watches longer renews it. */
+/** Longest duration of a watch in ms; a client that watches longer renews it. */
 export const LONGEST_WATCH = 3_600_000;
 
 export const watchSchema = record('Watch', 'Somebody watches the car.', {

@@ -150,7 +150,7 @@ export class Callbacks {
     });
   }
 
-  /** From now on, the callback receives the states of this command. @throws VigieError `input.unknown` */
+  /** Makes the callback receive the states of this command from now on. @throws VigieError `input.unknown` */
   setOrigin(remoteActionId: string, origin: CommandOrigin): void {
     if (this.get(origin.callbackId) === undefined) throw unknownCallback(origin.callbackId);
     this.#origins.set(remoteActionId, origin);

@@ -117,7 +117,7 @@ function withSecret(subscribe: CallbackSubscribe, before: CallbackSubscribe | un
   const { webhook } = subscribe.callback;
   const known = before?.callback.webhook;
   if (webhook === undefined || webhook.secret !== undefined || known?.secret === undefined) return subscribe;
-  // A new address does not get the secret: its owner could test it.
+  // A new address does not get the secret: its owner could test guesses of it with the signatures.
   if (known.target !== webhook.target) return subscribe;
   return { ...subscribe, callback: { webhook: { ...webhook, secret: known.secret } } };
 }

@@ -29,11 +29,11 @@ export interface Destination {
   readonly attributes: readonly Attribute[];
   /** Largest number of events in one request. */
   readonly batch: number;
-  /** Time for which the first event waits for a full batch, ms. */
+  /** Time in ms for which the first event waits for a full batch. */
   readonly window: number;
   /** Largest number of attempts at one request. */
   readonly tries: number;
-  /** Delay between two attempts, ms. */
+  /** Delay in ms between two attempts. */
   readonly delay: number;
 }
 

@@ -32,7 +32,7 @@ export interface RequestBatch {
   send(): Promise<Receipt>;
 }
 
-/** Encodes notifications in the form of the interface, and sends them. */
+/** Encodes notifications in the format of the interface, and sends them. */
 export interface Notifier {
   /**
    * @throws VigieError `input.malformed` if the car does not have the channel or would never connect to the address;

@@ -8,9 +8,9 @@ import type { Notification } from './notification.ts';
 import type { NotificationItem, Receipt, RequestBatch } from './notifier.ts';
 import { type Loss, type Losses, Queue } from './queue.ts';
 
-/** Time after which all attempts end (three days), ms. Interface 3.18.0 and 4.16.0, rules of delivery. */
+/** Time in ms after which all attempts end (three days). Interface 3.18.0 and 4.16.0, rules of delivery. */
 const LIFETIME = 259_200_000;
-/** Delay before the next attempt after a refused write, or without a connection, ms. */
+/** Delay in ms before the next attempt after a refused write, or without a connection. */
 export const AGAIN = 10_000;
 /** Longest delay in ms that a receiver may request. */
 const LONGEST_PLEA = 3_600_000;
@@ -194,7 +194,7 @@ export class Receiver {
     return undefined;
   }
 
-  /** Drops one of the first events as lost; its record remains for readers. */
+  /** Drops one of the first events as lost; clients can still read its record. */
   #lose(index: number, id: string | undefined, event: 'callbacks.unencodable' | 'callbacks.unreadableEvent'): void {
     this.#parts.log.error(event, { receiver: this.key, id });
     this.#queue.lose(index, 'damaged');

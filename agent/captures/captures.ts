@@ -23,7 +23,7 @@ import { FrameSelection } from './selection.ts';
 const LATE = 1_000;
 /** Maximum parts that a capture writes per second: enough for four times the frames of a busy car, in small steps. */
 const PARTS_A_TICK = 4;
-/** Size of a message without its columns, bytes. */
+/** Size in bytes of a message without its columns. */
 const ENVELOPE = 100;
 /** Number of buses: bus numbers have one byte. */
 const BUSES = 256;

@@ -19,9 +19,9 @@ import { type PreparedCollection, RunningCollection } from './running-collection
 /** Maximum concurrent collections, and maximum number of signals of all of them. */
 const MOST_COLLECTIONS = 16;
 const MOST_SIGNALS = 4_096;
-/** Longest duration of a collection after its command, ms. Another command extends it. */
+/** Longest duration in ms of a collection after its command. Another command extends it. */
 const LONGEST = 31 * DAY;
-/** Size of a message without its columns, bytes. */
+/** Size in bytes of a message without its columns. */
 const ENVELOPE = 60;
 /** Level of privacy that hides everything. */
 const ALL = 2;

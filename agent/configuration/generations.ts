@@ -6,7 +6,7 @@ import { defined } from '../../protocol/defined.ts';
 import { shortened } from '../../protocol/errors.ts';
 import type { HelloConfiguration } from '../../protocol/schema/hello.ts';
 
-/** Time for a configuration on trial to reach the broker, ms. */
+/** Time in ms for a configuration on trial to reach the broker. */
 export const TRIAL = 600_000;
 /** Number of starts without reaching the broker after which a configuration on trial is given up. */
 export const TRIAL_STARTS = 3;

@@ -7,13 +7,13 @@ import { type SourceVitals, SourceWatch } from './sources.ts';
 
 /** Facts of the process that only the operating system can report. */
 export interface ProcessVitals {
-  /** Memory that is not shared with other processes, bytes. Omitted if the kernel does not report it. */
+  /** Memory in bytes that is not shared with other processes. Omitted if the kernel does not report it. */
   readonly privateBytes?: number;
-  /** Resident memory, bytes. */
+  /** Resident memory in bytes. */
   readonly residentBytes: number;
-  /** JavaScript heap in use, bytes. */
+  /** JavaScript heap in use, in bytes. */
   readonly heapBytes: number;
-  /** Processor time since the start, ms. */
+  /** Processor time in ms since the start. */
   readonly cpu: number;
   /** Share of the time since the previous call in which the event loop was busy, 0 to 1. */
   readonly busy: number;
@@ -62,7 +62,7 @@ export interface HealthSnapshot {
   readonly link: LinkVitals;
   readonly journal: JournalVitals;
   readonly process: ProcessVitals;
-  /** Longest tick delay in the last one to two minutes, ms. */
+  /** Longest tick delay in ms in the last one to two minutes. */
   readonly delay: number;
 }
 
@@ -72,7 +72,7 @@ export interface LinkVitals {
   readonly connections: number;
   /** Number of messages that the broker acknowledged. */
   readonly published: number;
-  /** Total payload of these messages, bytes. */
+  /** Total payload in bytes of these messages. */
   readonly sent: number;
   /** Report of the link. Omitted before the link exists. */
   readonly details?: LinkDetails;

@@ -9,7 +9,7 @@ import type { Clock, OutboxEntry, OutboxReference, OutboxStore, OwedNumbers } fr
 export interface ClassVitals {
   readonly class: number;
   readonly count: number;
-  /** Payload, bytes. */
+  /** Payload in bytes. */
   readonly bytes: number;
   /** `at` of the oldest message, UTC ms. Omitted if no message waits. */
   readonly oldest?: number;
@@ -33,7 +33,7 @@ export class MeteredStore implements OutboxStore {
   readonly #outcomes = new Map<string, number>();
   /** Monotonic start times of the running commits, oldest first. */
   readonly #underWay = new Set<{ readonly since: number }>();
-  /** Total payload appended since the start, bytes. */
+  /** Total payload in bytes appended since the start. */
   appended = 0;
   /** Number of commits that the disk refused. */
   refused = 0;

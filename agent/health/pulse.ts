@@ -27,7 +27,7 @@ export class Pulse {
   #worst = 0;
   #worstBefore = 0;
   #windowSince = 0;
-  /** Interval between the ticks of the agent, ms; longer while the car sleeps. */
+  /** Interval in ms between the ticks of the agent; longer while the car sleeps. */
   #interval = 1_000;
 
   constructor(clock: Clock, parts: PulseParts) {

@@ -15,7 +15,7 @@ export interface AgentRun {
 
 /** Number of crashes after which the agent starts in its minimal mode. */
 export const CRASHES = 3;
-/** Period in which these crashes must occur, ms. */
+/** Period in ms in which these crashes must occur. */
 export const WITHIN = 15 * 60_000;
 /** Time in ms for which the agent stays in minimal mode before it tries a normal start. */
 export const STAY = 15 * 60_000;
@@ -27,7 +27,7 @@ export function crashes(runs: readonly AgentRun[], { boot, at }: Pick<AgentRun, 
   return runs.filter((run) => run.ended !== true && run.boot === boot && run.at <= at && at - run.at < WITHIN).length;
 }
 
-/** Returns the delay before a start after this many crashes, ms: 1 s, then 4 s. The minimal mode needs no delay. */
+/** Returns the delay in ms before a start after this many crashes: 1 s, then 4 s. The minimal mode needs no delay. */
 export function backOff(count: number): number {
   return count >= CRASHES ? 0 : count * count * 1000;
 }

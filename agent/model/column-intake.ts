@@ -1,6 +1,6 @@
 import type { BatchReadings, FrameBatch, FrameDecoder, ReadingSink } from '../ports.ts';
 
-/** A sink that also accepts the repetition of a group of signals that always arrive together, in one call. */
+/** A sink that accepts, in one call, the repetition of a group of signals that always arrive together. */
 export interface ColumnSink<G> extends ReadingSink {
   /** Prepares a group of signals that always arrive together. */
   group(signals: readonly number[]): G;

@@ -148,7 +148,7 @@ function bitOf(slot: Slot): number {
   return slot === latitude ? 1 : slot === longitude ? 2 : 0;
 }
 
-/** Returns the present position in the form of the interface, or undefined. */
+/** Returns the present position in the format of the interface, or undefined. */
 export function presentPosition(status: Pick<StatusReader, 'contents'>): Position | undefined {
   return status.contents(lastPosition).lastPosition;
 }

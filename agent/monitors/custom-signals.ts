@@ -1,4 +1,4 @@
-/** The custom signals of the car in the form for monitors, implemented by agent/signals/watch.ts. */
+/** The custom signals of the car as monitors see them, implemented by agent/signals/watch.ts. */
 import type { SignalRules } from '../../protocol/schema/monitor/signals.ts';
 
 export interface MonitorSignals extends SignalRules {

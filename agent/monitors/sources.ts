@@ -198,7 +198,7 @@ export function sameValue(a: SourceValue | undefined, b: SourceValue | undefined
   return a.every((name, index) => name === b[index]);
 }
 
-/** Returns a value in the form of an event. */
+/** Returns a value as an event contains it. */
 export function literal(value: SourceValue): string {
   return typeof value === 'object' ? value.join(',') : String(value);
 }

@@ -14,7 +14,7 @@ const GAPS = 'gaps';
 /** Restores `gaps` from `memory`, and stores its changes there from now on. */
 export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: Log): void {
   const lost = [...store.owed()].flatMap((owed) => (owed.class === classOf('gap') ? owed.numbers : []));
-  // A gap message that neither waits nor was lost has been acknowledged.
+  // A gap message that is neither queued nor lost has been acknowledged.
   const waits = (priority: number, seq: number): boolean =>
     store.reference(priority, seq) !== undefined || lost.some(([first, last]) => first <= seq && seq <= last);
   try {

@@ -92,7 +92,7 @@ export class Outbox implements Publisher {
     if (findLost(store, this.#gaps, log)) this.#commitSoon();
   }
 
-  /** Number of messages that wait or are in flight, and of gap messages still to be created. */
+  /** Number of messages that are queued or in flight, and of gap messages still to be created. */
   get waiting(): number {
     const aside = this.#unread.length + this.#refused.length + this.#committing;
     return this.#queue.size + this.#inFlight + aside + this.#uncommitted.length + this.#gaps.unreported;
@@ -152,7 +152,7 @@ export class Outbox implements Publisher {
     this.#retry = undefined;
   }
 
-  /** Resolves when no message waits any more, or the link is down. */
+  /** Resolves when no message is queued or in flight, or the link is down. */
   async settled(): Promise<void> {
     if (this.#uncommitted.length > 0) await this.#commit();
     if (this.waiting === 0 || !this.#link.connected) return;

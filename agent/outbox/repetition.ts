@@ -90,7 +90,7 @@ export class Repetition {
       });
   }
 
-  /** Schedules the search of the next piece if no found message waits. */
+  /** Schedules the search of the next piece if no found message is left to send. */
   #look(): void {
     if (this.#stopped || this.#found.length > 0 || (this.#search === undefined && countIn(this.#next) === 0)) return;
     this.#cancel ??= this.#parts.clock.after(STEP, () => {

@@ -20,7 +20,7 @@ export class BusActivity {
   readonly #heard = new Map<string, number>();
 
   /**
-   * @param silence time without a frame after which a bus counts as asleep, ms
+   * @param silence time in ms without a frame after which a bus counts as asleep
    * @param sends true if this unit sent the frames flagged SENT
    */
   constructor(clock: Pick<Clock, 'monotonic'>, silence: number, sends = true) {

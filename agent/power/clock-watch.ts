@@ -19,7 +19,7 @@ interface ClockWatchParts {
 /** Detects steps of the wall clock, and whether the time became known through a step. */
 export class ClockWatch {
   readonly #parts: ClockWatchParts;
-  /** Wall minus monotonic time at the last check, ms. */
+  /** Wall minus monotonic time in ms at the last check. */
   #offset = 0;
   #quality: ClockQuality = 'none';
 

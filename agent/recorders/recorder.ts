@@ -77,7 +77,7 @@ export interface OpenTripReader {
 /** Reports how far the open trip is. */
 export interface TripProgress {
   /**
-   * Returns the members of the open trip at `now`, UTC ms, that differ from its newest message; if not `whole`, only its
+   * Returns the fields of the open trip at `now`, UTC ms, that differ from its newest message; if not `whole`, only its
    * distance.
    */
   progress(now: number, whole: boolean): TripReport | undefined;

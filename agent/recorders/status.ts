@@ -7,7 +7,7 @@ import { type Patience, type Recorder, type TripProgress, unchanged } from './re
 
 /** Time in ms for which a change waits for further ones: events are sent soon, drifting quantities are collected. */
 const GATHER = { event: 1_000, quantity: 10_000 };
-/** Maximum age of the retained complete Status while values change, ms. */
+/** Maximum age in ms of the retained complete Status while values change. */
 const WHOLE = 60_000;
 /** Time in ms without a change after which the complete Status is published, so that new subscribers get all of it. */
 const QUIET = 10_000;

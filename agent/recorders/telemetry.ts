@@ -20,7 +20,7 @@ const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_00
 const STEP = 10_000;
 /** Number of readings after which a batch is closed: more would save little and be lost together. */
 const READINGS = 1_000;
-/** Longest duration of a batch, ms: each second is a part of the state. */
+/** Longest duration of a batch in ms: each second is a part of the state. */
 const LONGEST = PARTS * 1_000 - 4_000;
 
 interface Track {

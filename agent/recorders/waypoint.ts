@@ -24,7 +24,7 @@ const members = {
 
 /** Distance in m below which a new fix of a standing car is drift of the receiver, in a car without a speed. */
 const DRIFT = 15;
-/** Speed below which the car stands, km/h. */
+/** Speed in km/h below which the car stands. */
 const STANDING = 1;
 /** Time in ms without a fix that counts as a gap. A car that is within `way` m of its last position has stood. */
 const GAP = { time: 30_000, way: 50 };
@@ -34,7 +34,7 @@ const STOOD = 10_000;
 const SPAN = 240;
 /** Largest number of points in one message. */
 const POINTS = 20;
-/** Longest age of a point in a message, ms. */
+/** Longest age in ms of a point in a message. */
 const LONGEST = 60_000;
 
 interface State {

@@ -22,7 +22,7 @@ const stolenState = slotAt('stolen.state');
 const privacyState = slotAt('privacy.state');
 const batteryCharge = slotAt('battery.voltage');
 
-/** Tolerated difference between the clocks of sender and car, ms. */
+/** Tolerated difference in ms between the clocks of sender and car. */
 export const SKEW = 5 * 60_000;
 
 /** A command, from a sender or from the schedule. */
@@ -63,7 +63,7 @@ interface Stages {
     readonly ledger: Ledger;
     /** Result of the check of the same message, byte for byte, if it arrived before. */
     readonly verdict: 'authentic' | 'forged' | undefined;
-    /** A recorded answer may be sent again now. */
+    /** True if a recorded answer may be sent again now. */
     readonly answerDue: boolean;
     readonly quality: ClockQuality;
   };
@@ -75,7 +75,7 @@ interface Stages {
   order: Timely & {
     /** Kinds of commands that the key may sign. */
     readonly rights: readonly string[];
-    /** Too many commands wait. */
+    /** True if too many commands are queued. */
     readonly crowded: boolean;
     /** Reason why commands of this kind are not carried out. */
     readonly unsupported: string | undefined;
@@ -91,7 +91,7 @@ interface Stages {
     readonly other: string | undefined;
     readonly ledger: Ledger;
     readonly limits: Limits;
-    /** The car and the buses that the command needs are awake. */
+    /** True if the car and the buses that the command needs are awake. */
     readonly awake: boolean;
     /** UTC ms. */
     readonly now: number;

@@ -28,7 +28,7 @@ interface ExecutionParts {
 /** Returns the reason why the next step must not be taken, or undefined. */
 type StepCheck = (interlocks: Refusal | undefined) => Refusal | undefined;
 
-/** Interval between checks of the readings while the car wakes up, ms. */
+/** Interval in ms between checks of the readings while the car wakes up. */
 const GLANCE = 100;
 
 const STOPPED: Refusal = { code: 'command.interrupted', detail: 'the agent stops' };

@@ -20,7 +20,7 @@ export interface ActionRecord {
 }
 
 export interface LedgerData {
-  /** By key id, hexadecimal. */
+  /** Used counters by key id in hexadecimal. */
   readonly counters: Readonly<Record<string, ReplayWindow>>;
   /** Oldest first. */
   readonly actions: readonly ActionRecord[];

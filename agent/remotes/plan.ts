@@ -4,7 +4,7 @@ import type { ActionParameters } from '../ports.ts';
 /** Reason why a command is not carried out, or failed. */
 export interface Refusal {
   readonly code: ErrorCode;
-  /** For people. */
+  /** Explanation for people. */
   readonly detail: string;
 }
 

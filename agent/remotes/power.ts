@@ -31,9 +31,9 @@ export interface Limits extends CommandSettings, Pick<PowerSettings, 'battery'> 
   readonly settling: number;
 }
 
-/** A sliding month, ms. */
+/** A sliding month in ms. */
 export const MONTH = 30 * DAY;
-/** Period of the burst limit, ms. */
+/** Period of the burst limit in ms. */
 export const BURST = 10_000;
 
 export const defaultLimits: Limits = {

@@ -22,7 +22,7 @@ const slots = {
   delayed: slotAt(`${CHARGING}.nextDelayedTime`),
 };
 
-/** A stored program, in the form of Status. */
+/** A stored program, in the same form as in Status. */
 interface Kept {
   readonly slot: number;
   readonly enabled: boolean;
@@ -36,11 +36,11 @@ interface Kept {
 export interface ScheduledCommand {
   readonly type: RemoteType;
   readonly body: object;
-  /** Longest delay after which it is still carried out, ms. */
+  /** Longest delay in ms after which it is still carried out. */
   readonly window: number;
 }
 
-/** Longest delay per kind, ms. Late preconditioning is useless; late charging is better than none. */
+/** Longest delay in ms per kind. Late preconditioning is useless; late charging is better than none. */
 const WINDOW = { preconditioning: 15 * 60_000, charging: 2 * 3_600_000 };
 
 /** Keys in the schedule. */

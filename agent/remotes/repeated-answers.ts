@@ -1,7 +1,7 @@
 import { Backoff } from '../backoff.ts';
 import { RecentMap } from './recent-map.ts';
 
-/** Delays between repeated answers to one command, ms: a minute after the first, then each twice as long. */
+/** Delays in ms between repeated answers to one command: a minute after the first, then each twice as long. */
 const WAITS = { first: 60_000, longest: 3_600_000 };
 /** Number of commands remembered: more than the ledger's finished ones. */
 const MAX_COMMANDS = 512;

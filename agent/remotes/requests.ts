@@ -11,7 +11,7 @@ import { final } from './ledger.ts';
 const KEY = 'requests';
 /** Number of commands remembered, as in the ledger. */
 const REMEMBERED = 256;
-/** Validity of a command from the car itself, ms: it waits only for the car. */
+/** Validity in ms of a command from the car itself: it waits only for the car. */
 const VALID = 120_000;
 
 /** Signs a command; `payload` creates it with the counter that it uses. */

@@ -3,9 +3,9 @@ import type { Occurrence, Schedule } from '../power/schedule.ts';
 import type { Programs, ScheduledCommand } from './programs.ts';
 import type { Tracking } from './tracking.ts';
 
-/** Longest interval between checks of the schedule, ms: the clock may have stepped. */
+/** Longest interval in ms between checks of the schedule: the clock may have stepped. */
 const LOOK = 10_000;
-/** Longest interval between checks while the unit sleeps, ms: due commands have their own alarm. */
+/** Longest interval in ms between checks while the unit sleeps: due commands have their own alarm. */
 const SLEEPING_LOOK = 600_000;
 
 /** Wakes a sleeping process; `due` may be called late or twice. Returns a function that cancels the alarm. */

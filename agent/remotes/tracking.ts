@@ -7,7 +7,7 @@ export interface Thefts {
   declare(isStolen: boolean, at: number): void;
 }
 
-/** Intervals between positions, ms. */
+/** Intervals in ms between positions. */
 export interface TrackingPeriod {
   readonly running: number;
   readonly shutdown: number;
@@ -18,7 +18,7 @@ export interface Tracker {
   track(period: TrackingPeriod | undefined): void;
 }
 
-/** Default intervals of a command, ms. */
+/** Default intervals of a command in ms. */
 const DEFAULT: TrackingPeriod = { running: 60_000, shutdown: 3_600_000 };
 
 /** Stores the interval at which a stolen car reports its position, until it is found. */

@@ -32,7 +32,7 @@ export interface SeenMessage {
 export interface UnverifiedCommand {
   readonly opened: OpenedCommand;
   readonly correlation: Uint8Array | undefined;
-  /** Length of the message, bytes. */
+  /** Length of the message in bytes. */
   readonly bytes: number;
   readonly seen: SeenMessage;
   /** True if its own times make it fail: it is verified only to be answered. */

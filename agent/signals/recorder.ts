@@ -15,12 +15,12 @@ import type { Signals } from './signals.ts';
 const STEP = 10_000;
 /** Number of readings after which a batch is closed. */
 const READINGS = 1_000;
-/** Longest duration of a batch, ms: each second is a part of the state. */
+/** Longest duration of a batch in ms: each second is a part of the state. */
 const LONGEST = PARTS * 1_000 - 4_000;
 
 export interface SignalRecorderOptions {
   readonly deflate?: Deflate | undefined;
-  /** Longest time for which readings are collected into one message, ms. */
+  /** Longest time in ms for which readings are collected into one message. */
   readonly batch?: number | undefined;
   readonly patience?: Patience | undefined;
 }

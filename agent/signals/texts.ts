@@ -6,8 +6,8 @@ import type { Records } from '../records.ts';
 type TextObserver = (place: number, at: number) => void;
 
 /**
- * The present text of each text signal. A text that differs from the last recorded one is recorded, and so published.
- * The last recorded texts are not stored across a restart, so each text is recorded again then.
+ * The present value of each text signal. A value that differs from the last recorded one is recorded and published.
+ * The last recorded values are not stored across a restart, so each value is recorded again then.
  */
 export class Texts {
   readonly size: number;
@@ -57,17 +57,17 @@ export class Texts {
     if (isNew) for (const observer of this.#observers) observer(place, at);
   }
 
-  /** Returns undefined if there is no text, or privacy hides it. */
+  /** Returns undefined if there is no value, or privacy hides it. */
   text(place: number): string | undefined {
     return this.hidden(place) ? undefined : this.#now[place];
   }
 
-  /** Returns the time of the reading that last changed the text, UTC ms. */
+  /** Returns the time of the reading that last changed the value, UTC ms. */
   changedAt(place: number): number {
     return this.#changedAt[place] as number;
   }
 
-  /** Returns true if the text was read within its time-out. */
+  /** Returns true if the value was read within its time-out. */
   fresh(place: number, now: number): boolean {
     const age = now - (this.#seenAt[place] as number);
     return age >= -1000 && age <= (this.#signals[place]?.timeout ?? Number.POSITIVE_INFINITY);

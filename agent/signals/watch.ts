@@ -1,4 +1,4 @@
-/** Custom signals in the form for monitors. */
+/** Custom signals as monitors see them. */
 import type { CustomSignal } from '../../protocol/profile.ts';
 import { type SignalRule, type SignalRules, signalRulesOf } from '../../protocol/schema/monitor/signals.ts';
 import { valuesOf } from '../../protocol/signals/values.ts';

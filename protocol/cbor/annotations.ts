@@ -32,7 +32,7 @@ export interface MapMember {
 
 /**
  * Returns the annotations of a schema. Throws `configuration.wrong` with the place in the schema if they do not define
- * the wire form: a member without key, two members with one key, a type that fields.ts does not have.
+ * the wire form: a field without key, two fields with one key, a type that fields.ts does not have.
  */
 export function annotated(schema: TSchema): Annotated {
   const keywords = schema as SchemaNode;

@@ -50,7 +50,7 @@ export class ItemCursor {
     return major === MAJOR.negative ? -1 - argument : argument;
   }
 
-  /** Reads the key of a member: 0 to 255. */
+  /** Reads the key of a map entry: 0 to 255. */
   key(): number {
     const first = this.#bytes[this.#position++]!;
     if (first < 24) return first;
@@ -63,7 +63,7 @@ export class ItemCursor {
     return this.#count(MAJOR.array);
   }
 
-  /** Reads the head of a map. Returns its number of members. */
+  /** Reads the head of a map. Returns its number of entries. */
   map(): number {
     return this.#count(MAJOR.map);
   }

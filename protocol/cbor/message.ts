@@ -1,5 +1,5 @@
 /**
- * Whole messages: the envelope's map with the body as one of its members. Instants in the body are relative to the
+ * Whole messages: the envelope's map with the body as one of its entries. Instants in the body are relative to the
  * envelope's `at`, so a decoder reads the envelope first.
  */
 import { type Deflate, portableDeflate } from '../columns/deflate.ts';
@@ -93,7 +93,7 @@ function flagsAsNumbers(point: Tree): Tree {
 }
 
 /**
- * Decodes a message. Omits members and values that a later version may have added. Throws
+ * Decodes a message. Omits fields and values that a later version may have added. Throws
  * `message.unbounded` beyond {@link messageBounds}, and `message.malformed` if it is not a message of this version.
  */
 export function decodeMessage(bytes: Uint8Array): Message {

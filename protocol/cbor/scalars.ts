@@ -7,7 +7,7 @@ import { numberOf, type Wire } from './wire.ts';
 export interface CodecOptions {
   /**
    * Treatment of an enumeration value that a later version may have appended. `drop`: an optional
-   * member is omitted, a list loses the entry, a record with an unknown required member is itself unknown; at the
+   * field is omitted, a list loses the entry, a record with an unknown required field is itself unknown; at the
    * root that is an error. `refuse`: always an error, for messages that must not be understood partially.
    */
   readonly unknownValues: 'drop' | 'refuse';

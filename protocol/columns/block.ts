@@ -31,12 +31,12 @@ export interface ColumnSeries {
 }
 
 interface Block {
-  /** Length of a tick, ms; at least 1. */
+  /** Length of a tick in ms; at least 1. */
   readonly resolution: number;
   readonly series: readonly ColumnSeries[];
 }
 
-/** Longest tick, ms. */
+/** Longest tick in ms. */
 const LONGEST_TICK = 60_000;
 
 /** Series of one slot while its readings are collected. */
@@ -64,7 +64,7 @@ export class BlockWriter {
   readonly #series: Gathering[] = [];
   #total = 0;
 
-  /** @param resolution length of a tick, ms */
+  /** @param resolution length of a tick in ms */
   constructor(resolution: number, numbers: SeriesNumbers = slotNumbers) {
     this.#resolution = resolution;
     this.#numbers = numbers;

@@ -9,11 +9,11 @@
  */
 import { type NumberReader, type NumberWriter, REACH } from './numbers.ts';
 
-/** Common intervals of samplers, ms. */
+/** Common intervals of samplers in ms. */
 const COMMON = [10, 20, 50, 100, 200, 250, 500, 1_000, 2_000, 5_000, 10_000];
 /** Number of differences that is sufficient to find the interval. */
 const SAMPLE = 16;
-/** Longest interval, ticks. */
+/** Longest interval in ticks. */
 export const LONGEST: number = 2 ** 31;
 
 /** Lists of times in sequence; each list belongs to one series, or is the shared table. */
@@ -39,7 +39,7 @@ export interface TimeColumns {
 /**
  * Returns the columns with the interval that encodes the times in the fewest bits.
  * @param start time from which the reader counts: each list begins one interval before it
- * @param resolution length of a tick, ms
+ * @param resolution length of a tick in ms
  */
 export function timeColumns({ times, sizes }: TimeLists, start: number, resolution: number): TimeColumns {
   const interval = intervalOf(times, sizes, resolution);

@@ -4,7 +4,7 @@ import { slots } from '../slots.ts';
 import type { FailureSign, InterlockRule } from './kind.ts';
 
 export const CHARGING = 'energies.Electric.extension.electric.charging';
-/** Highest speed that the sensor of a stationary car may still report, km/h. */
+/** Highest speed in km/h that the sensor of a stationary car may still report. */
 export const STANDING = 1;
 
 export const pluggedIn: Condition = { path: `${CHARGING}.plugged`, equals: true };

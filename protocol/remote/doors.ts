@@ -2,7 +2,7 @@ import { enumeration, flag, optional, record, required } from '../schema/fields.
 import { driverAct, ignitionOn, openings, speedAtMost } from './conditions.ts';
 import { remoteKind } from './kind.ts';
 
-/** Speed above which a remote command must not open a door, km/h. */
+/** Speed in km/h above which a remote command must not open a door. */
 const WALKING_SPEED = 6;
 
 /** Central locking. */

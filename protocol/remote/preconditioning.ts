@@ -13,7 +13,7 @@ import {
   timeOfDayFault,
 } from './programs.ts';
 
-/** Level of battery or tank below which the cabin is not conditioned unless the car is plugged in, %. */
+/** Level in % of battery or tank below which the cabin is not conditioned unless the car is plugged in. */
 const RESERVE = 20;
 
 /** Error codes by the failure cause of preconditioning that the car reports. */

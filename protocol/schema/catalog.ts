@@ -6,7 +6,7 @@ import { bytes, enumeration, list, optional, quantity, record, required, type St
 export const signalKinds = ['quantity', 'flag', 'enumeration'] as const;
 export type SignalKind = (typeof signalKinds)[number];
 
-/** Length of a catalog hash, bytes. */
+/** Length of a catalog hash in bytes. */
 export const HASH_LENGTH = 8;
 
 /** Maximum number of parts of a catalog. */

@@ -4,14 +4,14 @@
  *
  * | annotation | on | meaning |
  * |---|---|---|
- * | `x-key` | a member | integer key on the wire; never reused, never renumbered |
+ * | `x-key` | a field | integer key on the wire; never reused, never renumbered |
  * | `x-unit` | a number | physical unit |
  * | `x-resolution` | a number | the wire carries round(value / resolution) as an integer; 0 means IEEE 754 |
  * | `x-values` | an enumeration | wire value = position in the list; append only |
- * | `x-identity` | an array of records | members that identify its entries, e.g. `['type']` |
+ * | `x-identity` | an array of records | fields that identify its entries, e.g. `['type']` |
  * | `x-instant` | an integer | UTC milliseconds; on the wire milliseconds before the message's `at` |
  * | `x-coding` | bytes | page that describes their content |
- * | `x-constant` | a member | fixed by the interface; not sent, restored by the decoder |
+ * | `x-constant` | a field | fixed by the interface; not sent, restored by the decoder |
  */
 
 import type { Static, TOptional, TSchema, TUnsafe } from 'typebox';
@@ -116,7 +116,7 @@ export function constant<const V extends string>(value: V, description: string):
   return Type.Unsafe<V>({ type: 'string', const: value, 'x-constant': true, description });
 }
 
-/** A list. `identity` names the members that identify an entry; `minItems` and `maxItems` bound it. */
+/** A list. `identity` names the fields that identify an entry; `minItems` and `maxItems` bound it. */
 export function list<S extends TSchema>(
   description: string,
   items: S,
@@ -142,17 +142,17 @@ export function tuple<V extends readonly number[]>(
   });
 }
 
-/** A required member, with its integer key on the wire. */
+/** A required field, with its integer key on the wire. */
 export function required<S extends TSchema>(key: number, schema: S): S {
   return { ...schema, 'x-key': key } as S;
 }
 
-/** An optional member, with its integer key on the wire. */
+/** An optional field, with its integer key on the wire. */
 export function optional<S extends TSchema>(key: number, schema: S): TOptional<S> {
   return Type.Optional({ ...schema, 'x-key': key } as S) as TOptional<S>;
 }
 
-/** An object with members by their published names. Unknown members of input are accepted and ignored. */
+/** An object with fields by their published names. Unknown fields of input are accepted and ignored. */
 export function record<P extends Record<string, TSchema>>(name: string, description: string, members: P) {
   return Type.Object(members, { title: name, description });
 }

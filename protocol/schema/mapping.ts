@@ -1,15 +1,15 @@
 /**
- * How a member of Status becomes a slot (protocol/slots.ts): annotations for members that do not become exactly one
+ * How a field of Status becomes a slot (protocol/slots.ts): annotations for fields that do not become exactly one
  * slot. They do not change the shape, the wire form and the validators.
  *
  * | annotation | on | meaning |
  * |---|---|---|
- * | `x-slot`: `whole` | a member | one slot that carries the whole value |
- * | `x-slot`: `none` | a member | no slot: the agent or the interface fills it |
+ * | `x-slot`: `whole` | a field | one slot that carries the whole value |
+ * | `x-slot`: `none` | a field | no slot: the agent or the interface fills it |
  * | `x-flat` | a record or tuple | its name is not part of the paths below it, its `createdAt` belongs to the parent |
  * | `x-item` | an item of a tuple | its name in a path |
- * | `x-only` | a member | exists only in entries of identified arrays with this identity |
- * | `x-duration` | a text | an ISO 8601 duration, e.g. `PT14H30M` |
+ * | `x-only` | a field | exists only in entries of identified arrays with this identity |
+ * | `x-duration` | a string | an ISO 8601 duration, e.g. `PT14H30M` |
  */
 import { type TSchema, text } from './fields.ts';
 
@@ -18,7 +18,7 @@ export function whole<S extends TSchema>(schema: S): S {
   return { ...schema, 'x-slot': 'whole' };
 }
 
-/** A member of the interface that no signal of a car can provide. */
+/** A field of the interface that no signal of a car can provide. */
 export function unmapped<S extends TSchema>(schema: S): S {
   return { ...schema, 'x-slot': 'none' };
 }
@@ -33,7 +33,7 @@ export function item<S extends TSchema>(name: string, schema: S): S {
   return { ...schema, 'x-item': name };
 }
 
-/** A member of only the entry with this identity: an engine of type Electric has no coolant. */
+/** A field of only the entry with this identity: an engine of type Electric has no coolant. */
 export function only<S extends TSchema>(identity: string, schema: S): S {
   return { ...schema, 'x-only': identity };
 }

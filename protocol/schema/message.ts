@@ -24,7 +24,7 @@ import { waypointMessageSchema, waypointWireSchema } from './waypoint.ts';
 
 export { type Kind, kinds };
 
-/** Changes if a receiver of the previous version could misread a message. New members do not change it. */
+/** Changes if a receiver of the previous version could misread a message. New fields do not change it. */
 export const PROTOCOL_VERSION = 1;
 
 /** `boot` counts the agent's starts modulo this, from a random number that identifies the folder of its records. */
@@ -64,7 +64,7 @@ const envelope = {
   ),
 };
 
-/** Members of every message. The body is member 7. */
+/** Fields of every message. The body has key 7. */
 export const envelopeSchema = record('Envelope', 'Begin of every message.', envelope);
 export type Envelope = Static<typeof envelopeSchema>;
 

@@ -2,8 +2,8 @@
  * Status: the state of a car as the interface publishes it (3.19.2 Status, with the additions of the user line).
  * `_links`, `_embedded` and the deprecated aliases `vehicleOdometer`, `preconditionning`, `energy` exist only in HTTP.
  *
- * Integer keys: 0 is `createdAt` in every object, 1 to 7 are the most frequently changed members (a key below 8 makes a
- * short slot id). A key is never reused or renumbered, even if its member is removed; a new member gets the next key.
+ * Integer keys: 0 is `createdAt` in every object, 1 to 7 are the most frequently changed fields (a key below 8 makes a
+ * short slot id). A key is never reused or renumbered, even if its field is removed; a new field gets the next key.
  */
 import { instant, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 import { unmapped } from './mapping.ts';

@@ -50,7 +50,7 @@ export interface Reading {
   readonly at: number;
 }
 
-/** Steps to which times are rounded, ms. */
+/** Steps in ms to which times are rounded. */
 export const timeResolutions = [1, 10, 100] as const;
 export type TimeResolution = (typeof timeResolutions)[number];
 
@@ -64,7 +64,7 @@ export interface TelemetryOptions {
 /** Destination of the readings of one slot. */
 interface Track {
   readonly coding: Coding | undefined;
-  /** Length of a tick, ms. */
+  /** Length of a tick in ms. */
   readonly step: TimeResolution;
   readonly block: BlockWriter;
   readonly series: Gathering;

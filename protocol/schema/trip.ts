@@ -83,7 +83,7 @@ const faultSchema = record('TripFault', 'Faults of a trip, and their causes. Int
 export const distanceSources = ['Odometer', 'Speed', 'Positions'] as const;
 export type DistanceSource = (typeof distanceSources)[number];
 
-/** Members that change while a trip is open, by the same keys in {@link tripSchema} and {@link openTripSchema}. */
+/** Fields that change while a trip is open, by the same keys in {@link tripSchema} and {@link openTripSchema}. */
 const progress = {
   distance: optional(9, km('Distance driven. Interface 3.19.2 Trip.distance.')),
   distanceSource: optional(10, enumeration('Where the distance is from; an addition.', distanceSources)),
@@ -140,7 +140,7 @@ export type TripReport = Static<typeof openTripSchema>;
 
 export const progressMembers: readonly (keyof typeof progress)[] = Object.keys(progress) as (keyof typeof progress)[];
 
-/** Returns the present form of a trip whose newest message is `trip`. */
+/** Returns the present state of a trip with `trip` as its newest message. */
 export function presentTrip(trip: Trip, open: TripReport | undefined): Trip {
   if (open === undefined || trip.done === true || open.id !== trip.id) return trip;
   const { updatedAt, ...rest } = open;

@@ -10,7 +10,7 @@ interface SchemaParts<S> {
   readonly propertyNames?: S;
 }
 
-/** Returns a copy with each direct subschema replaced by the result of `change`; `name` is that of a member. */
+/** Returns a copy with each direct subschema replaced by the result of `change`; `name` is that of a property. */
 export function mapParts<S extends SchemaParts<S>>(schema: S, change: (part: S, name?: string) => S): S {
   const { properties, items, prefixItems, anyOf, additionalProperties, propertyNames } = schema;
   return {
@@ -24,7 +24,7 @@ export function mapParts<S extends SchemaParts<S>>(schema: S, change: (part: S, 
   };
 }
 
-/** Like {@link mapParts}, but only for members. */
+/** Like {@link mapParts}, but only for properties. */
 export function mapMembers<S, T>(
   properties: Readonly<Record<string, S>>,
   change: (member: S, name: string) => T,
@@ -48,7 +48,7 @@ export function withoutWords<S extends SchemaParts<S>>(schema: S, words: Readonl
   return mapParts(kept, (part) => withoutWords(part, words));
 }
 
-/** Returns the schema of a member of an object, or of an entry of a list. */
+/** Returns the schema of a property of an object, or of an entry of a list. */
 export function partAt<S extends SchemaParts<S>>(
   schema: S | undefined,
   value: unknown,
@@ -60,7 +60,7 @@ export function partAt<S extends SchemaParts<S>>(
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** Returns a copy of `value` with each member or entry replaced by the result of `change`, together with its schema. */
+/** Returns a copy of `value` with each property or entry replaced by the result of `change`, called with its schema. */
 export function mapValue<S extends SchemaParts<S>>(
   schema: S | undefined,
   value: object,

@@ -16,7 +16,7 @@ export function nameOfPath({ paths }: Dictionary, path: string): string | undefi
   return Object.hasOwn(paths, path) ? paths[path]?.[0] : undefined;
 }
 
-/** Returns the word for a value, or for each value of a set; undefined if it has no name, like numbers and texts. */
+/** Returns the word for a value, or for each value of a set; undefined if it has no name, like numbers and strings. */
 export function nameOfValue({ paths }: Dictionary, path: string, value: unknown): string | undefined {
   const names = Object.hasOwn(paths, path) ? paths[path]?.[1] : undefined;
   if (names === undefined) return undefined;

@@ -5,7 +5,7 @@
 import type { StatusPaths } from '../generated/status-paths.ts';
 import type { Terms, Wording } from './languages.ts';
 
-/** Names of the values of a type; numbers, texts, instants and structures have no names. */
+/** Names of the values of a type; numbers, strings, instants and structures have no names. */
 type ValueName<V> = [V] extends [boolean]
   ? 'true' | 'false'
   : V extends readonly (infer N extends string)[]

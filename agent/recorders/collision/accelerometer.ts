@@ -9,7 +9,7 @@ const vertical = channelByPath.get('acceleration.vertical') as Channel;
 /** Maximum number of samples: four seconds at 1 kHz, and the limit of the schema. */
 const CAPACITY = 4096;
 
-/** Samples in the form of a recorder's state; an axis that is not measured is null. */
+/** Samples as stored in a recorder's state; an axis that is not measured is null. */
 export interface KeptSamples {
   readonly at: readonly number[];
   readonly axes: readonly (readonly number[] | null)[];

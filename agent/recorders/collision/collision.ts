@@ -19,7 +19,7 @@ import { type KeptReading, RecentReadings } from './recent.ts';
 const vertical = channelByPath.get('acceleration.vertical') as Channel;
 const emergencyCall = slotAt('safety.autoECallTriggering');
 
-/** Time in which an event data recorder evaluates the change of speed, ms. 49 CFR 563.5, "trigger threshold". */
+/** Time in ms in which an event data recorder evaluates the change of speed. 49 CFR 563.5, "trigger threshold". */
 const WINDOW = 150;
 /** Span in ms before the window, in which the resting acceleration is measured. */
 const REST = 500;

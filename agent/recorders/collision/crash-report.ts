@@ -18,11 +18,11 @@ export interface Impact {
 
 /** Change of the car's report by one frame. */
 interface ReportChange {
-  /** The car reports a crash for the first time. */
+  /** True if the car reports a crash for the first time. */
   readonly declared: boolean;
-  /** The car reports a crash in this frame or did so before. */
+  /** True if the car reports a crash in this frame or did so before. */
   readonly standing: boolean;
-  /** The report has another side or a worse severity than before. */
+  /** True if the report has another side or a worse severity than before. */
   readonly named: boolean;
   /** Present side and severity; empty if neither is new. */
   readonly impact: Impact;
@@ -87,7 +87,7 @@ export class CrashReport {
   }
 }
 
-/** Returns the rank of a severity: the schema lists them in ascending order; unknown is below them. */
+/** Returns the rank of a severity: the schema lists them in ascending order; an unknown one ranks below them. */
 export function severityRank(value: SlotValue | undefined): number {
   return collisionSeverities.indexOf(value as CollisionSeverity);
 }

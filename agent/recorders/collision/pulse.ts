@@ -4,9 +4,9 @@
  */
 import type { CollisionSeverity, CollisionSide } from '../../../protocol/schema/collision.ts';
 
-/** Acceleration at equal intervals, m/s²; an axis without a sensor is omitted. */
+/** Acceleration in m/s² at equal intervals; an axis without a sensor is omitted. */
 export interface Samples {
-  /** Time between samples, ms. */
+  /** Time in ms between samples. */
   readonly interval: number;
   readonly longitudinal?: Float64Array;
   readonly lateral?: Float64Array;

@@ -17,7 +17,7 @@ export class RecentReadings {
   /** True if the readings are in order of time, as nearly always: then old ones are found at the front. */
   #ordered = true;
 
-  /** @param span time for which readings are stored, ms */
+  /** @param span time in ms for which readings are stored */
   constructor(span: number) {
     this.#span = span;
   }

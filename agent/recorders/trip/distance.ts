@@ -20,15 +20,15 @@ export interface Meter {
   fix: { latitude: number; longitude: number; at: number; seen: number } | null;
   /** True if something of the present trip was measured. */
   known: boolean;
-  /** Distance up to the last step of the odometer, by measure, km. */
+  /** Distance in km up to the last step of the odometer, by measure. */
   byOdometer: number;
   bySpeed: number;
   byPositions: number;
   /** Distance since the last odometer step, or since the start: by speed, and by positions where speed is missing. */
   stretch: [speed: number, positions: number];
-  /** The stretch was measured without a gap. */
+  /** True if the stretch was measured without a gap. */
   whole: boolean;
-  /** The stretch starts at a step of the odometer. */
+  /** True if the stretch starts at a step of the odometer. */
   stepped: boolean;
 }
 
@@ -47,11 +47,11 @@ export const meterShape: Shape = members({
 
 /** Highest speed of a road vehicle, km/ms. */
 const FASTEST = 70 / 1e6;
-/** Longest distance by which an odometer of whole miles or kilometres may exceed its last reading, km. */
+/** Longest distance in km by which an odometer of whole miles or kilometres may exceed its last reading. */
 const STEP = 2;
-/** Largest distance between fixes of a standing car that counts as drift of the receiver, m. */
+/** Largest distance in m between fixes of a standing car that counts as drift of the receiver. */
 export const DRIFT = 25;
-/** Time without a longer drift after which the car counts as standing, ms. */
+/** Time in ms without a longer drift after which the car counts as standing. */
 const STANDS = 10_000;
 
 export function newMeter(): Meter {
@@ -69,7 +69,7 @@ export function begin(meter: Meter): void {
   meter.known = meter.speed !== null || meter.odometer !== null || meter.fix !== null;
 }
 
-/** Returns the distance so far, km. */
+/** Returns the distance so far in km. */
 export function way(meter: Meter): number {
   return meter.byOdometer + meter.bySpeed + meter.byPositions + meter.stretch[0] + meter.stretch[1];
 }
@@ -145,11 +145,11 @@ export function holdOdometer(meter: Meter, at: number): void {
 }
 
 export interface Leg {
-  /** The car has left its previous position, and not by a leap. */
+  /** True if the car has left its previous position, and not by a leap. */
   readonly moved: boolean;
-  /** The car is still at its previous position. */
+  /** True if the car is still at its previous position. */
   readonly stayed: boolean;
-  /** Distance that no other measure has counted, km. */
+  /** Distance in km that no other measure has counted. */
   readonly gone: number;
 }
 

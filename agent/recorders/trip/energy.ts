@@ -137,7 +137,7 @@ function settledRise(fall: Fall, member: 'measure' | 'level'): number {
   return fall.rise < CHARGED[member] ? fall.rise : 0;
 }
 
-/** Returns level and range in the form of a trip's start or end. */
+/** Returns level and range as the start or end of a trip contains them. */
 export function storedEnergy(
   type: EnergyType,
   subType: unknown,

@@ -9,13 +9,13 @@ import type { TripState } from './state.ts';
 
 /** Signs of use among the readings of one time. */
 export interface CarUse {
-  /** The readings include the value that decides whether the car is on. */
+  /** True if the readings include the value that decides whether the car is on. */
   readonly power: boolean;
-  /** The odometer stepped, the car left its position, or `kinetic.moving` is true in a car without a speed. */
+  /** True if the odometer stepped, the car left its position, or `kinetic.moving` is true in a car without a speed. */
   readonly moved: boolean;
-  /** The speed is above the rule's limit for a moving car. */
+  /** True if the speed is above the rule's limit for a moving car. */
   readonly rolls: boolean;
-  /** The car stands, or is at its parking position. */
+  /** True if the car stands, or is at its parking position. */
   readonly rests: boolean;
 }
 

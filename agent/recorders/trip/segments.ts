@@ -2,7 +2,7 @@
 import { type Propulsion, propulsions, type Trip } from '../../../protocol/schema/trip.ts';
 import { members, type Shape } from './shape.ts';
 
-/** Distance driven by each drive, km. */
+/** Distance in km driven by each drive. */
 export type Shares = Record<Propulsion, number>;
 
 export const sharesShape: Shape = members(Object.fromEntries(propulsions.map((name) => [name, 'number'])));

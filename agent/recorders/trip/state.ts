@@ -37,7 +37,7 @@ interface Gap {
   /** Last known time. */
   since: number;
   cause: TripFaultCause;
-  /** The car was stopped and off before. */
+  /** True if the car was stopped and off before. */
   paused: boolean;
   facts: TripFacts;
 }
@@ -63,11 +63,11 @@ export interface TripState {
   /** Time of the last movement, and time since which the car is not on. */
   movedAt: number | null;
   offAt: number | null;
-  /** Readings have stopped, and the data of the parked car is no longer valid. */
+  /** True if readings have stopped and the data of the parked car is no longer valid. */
   dark: boolean;
   /** Cause of `dark`. The next trip is Unstarted for this cause, unless the car is found at rest before. */
   blind: TripFaultCause;
-  /** The parked car was found at rest since its readings last stopped: the start of the next trip will be observed. */
+  /** True if the parked car was at rest since its readings last stopped: the start of the next trip is observed. */
   rest: boolean;
   /** Time since which the parked car is on. */
   on: number | null;
@@ -77,7 +77,7 @@ export interface TripState {
   position: Position | null;
   /** Time of a fix that has not been processed yet. */
   fixAt: number | null;
-  /** A fix arrived since the readings of the parked car last stopped. */
+  /** True if a fix arrived since the readings of the parked car last stopped. */
   fixed: boolean;
   startPosition: Position | null;
   startMileage: number | null;

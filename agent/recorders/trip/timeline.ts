@@ -13,7 +13,7 @@ export interface Timeline {
   floor: number | null;
 }
 
-/** Longest delay between readings of several sources that arrive out of order, ms. */
+/** Longest delay in ms between readings of several sources that arrive out of order. */
 const DISORDER = 10_000;
 
 /**

@@ -4,7 +4,7 @@ import { dateTime } from './date-time.ts';
 /** A JSON object under construction. */
 export type Members = Record<string, unknown>;
 
-/** Returns a copy of the members that match the schema. */
+/** Returns a copy of the fields that match the schema. */
 type Writer = (value: unknown) => unknown;
 
 /**

@@ -102,7 +102,7 @@ export function lackOf(
   const missing = required.filter((scope) => !granted.has(scope));
   if (missing.length > 0) return `needs the ${missing.length > 1 ? 'scopes' : 'scope'} ${missing.join(', ')}`;
   if (required.length > 0 || (optional.length === 0 && more !== true)) return undefined;
-  // Interface 4.17.2: a token without any scope is refused.
+  // Interface 4.17.2: a token without any scope is rejected.
   const any = more === true ? scopeNames : optional;
   return any.some((scope) => granted.has(scope)) ? undefined : `needs one of the scopes ${any.join(', ')}`;
 }

@@ -6,14 +6,14 @@ import type { Kind } from '../../schema/kind.ts';
 export const ages = ['minute', 'hour', 'day', 'older'] as const;
 export type Age = (typeof ages)[number];
 
-/** Longest silence for each age, ms. */
+/** Longest silence in ms for each age. */
 const SILENCES: readonly (readonly [age: Age, silence: number])[] = [
   ['minute', 60_000],
   ['hour', 3_600_000],
   ['day', DAY],
 ];
 
-/** @param silence time since the last message, ms */
+/** @param silence time in ms since the last message */
 export function ageOfSilence(silence: number): Age {
   return SILENCES.find(([, longest]) => silence < longest)?.[0] ?? 'older';
 }
@@ -29,17 +29,17 @@ export interface FleetCar {
   readonly heard: number;
   /** Number of messages that did not arrive and that the car has not given up. */
   readonly missing: number;
-  /** Speed, km/h; negative in reverse. */
+  /** Speed in km/h; negative in reverse. */
   readonly speed?: number;
   /** Range gained per hour in km/h. Present while the car charges. */
   readonly charging?: number;
-  /** State of charge, %. */
+  /** State of charge in %. */
   readonly electric?: number;
-  /** Fuel level, %. */
+  /** Fuel level in %. */
   readonly fuel?: number;
-  /** Odometer, km. */
+  /** Odometer in km. */
   readonly mileage?: number;
-  /** Position, degrees. */
+  /** Position in degrees. */
   readonly latitude?: number;
   readonly longitude?: number;
 }

@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 const form =
   /^P(?=[\dT])(?:(\d{1,4})Y)?(?:(\d{1,5})M)?(?:(\d{1,6})W)?(?:(\d{1,7}(?:\.\d{1,9})?)D)?(?:T(?=\d)(?:(\d{1,8}(?:\.\d{1,9})?)H)?(?:(\d{1,10}(?:\.\d{1,9})?)M)?(?:(\d{1,12}(?:\.\d{1,9})?)S)?)?$/;
 
-/** Parses a duration such as `P1M`, `PT36H`, `P1DT0.5S`. Returns undefined for any other text. */
+/** Parses a duration such as `P1M`, `PT36H`, `P1DT0.5S`. Returns undefined for any other string. */
 export function calendarDuration(text: string): CalendarDuration | undefined {
   const found = form.exec(text);
   if (found === null || /\.\d+[A-Z]./.test(text)) return undefined;

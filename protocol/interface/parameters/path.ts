@@ -3,7 +3,7 @@ import type { Parameter, Side } from '../operation.ts';
 
 /** Any string is accepted as an id: if no record can have it, the response is "not found", as published. */
 const id = { type: 'string', minLength: 1, maxLength: 256 };
-/** The published pattern is `([0-9a-fA-F]|-|_)*`. An empty path segment is refused. */
+/** The published pattern is `([0-9a-fA-F]|-|_)*`. An empty path segment is rejected. */
 const hexadecimal = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[0-9a-fA-F_-]+$' };
 
 const descriptions: Readonly<Record<string, { readonly description: string; readonly schema: object }>> = {

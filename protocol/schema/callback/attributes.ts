@@ -49,7 +49,7 @@ const callback = ['callbackid', 'callbacklabel'] as const satisfies Variable[];
 const monitor = ['monitorid', 'monitorlabel'] as const satisfies Variable[];
 const remote = ['remotetype', 'remotestatus', 'remotelabel'] as const satisfies Variable[];
 
-/** Owner of the attributes: determines which variables have a value. */
+/** Owner of the attributes, which determines the variables that have a value. */
 export type AttributeOwner = 'fleetMonitor' | 'fleetCallback' | 'userCallback' | 'userMonitor' | 'userRemote';
 
 /** Variables with a value for each owner: the published vocabulary, and additions. */

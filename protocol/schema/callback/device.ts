@@ -29,7 +29,7 @@ export function readDevice(member: Member): Device {
   };
 }
 
-/** Returns the text in which a device is stored and shown. */
+/** Returns the string in which a device is stored and shown. */
 export function deviceText({ endpoint, keys }: Device): string {
   return JSON.stringify({ endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } });
 }

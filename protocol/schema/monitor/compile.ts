@@ -45,7 +45,7 @@ export interface ZoneCondition {
   readonly kind: 'zone';
   readonly transition: 'In' | 'Out';
   readonly center: { readonly latitude: number; readonly longitude: number };
-  /** Radius, m. */
+  /** Radius in m. */
   readonly radius: number;
 }
 
@@ -56,7 +56,7 @@ export interface TimeCondition {
 
 export interface CompiledTrigger {
   readonly name: string;
-  /** Time for which the condition must hold, ms; 0: it counts at once. */
+  /** Time in ms for which the condition must hold; 0: it counts at once. */
   readonly holdFor: number;
   readonly condition: DataCondition | ZoneCondition | TimeCondition;
 }
@@ -67,10 +67,10 @@ export interface CompiledMonitor {
   readonly triggers: readonly CompiledTrigger[];
   /** Truth table of the expression over the triggers in their order (expression.ts). */
   readonly table: number;
-  /** Interval at which the monitor repeats its event, ms; undefined: never. */
+  /** Interval in ms at which the monitor repeats its event; undefined: never. */
   readonly refresh: number | undefined;
   readonly extensions: readonly Extension[];
-  /** Times before and after the event, ms. */
+  /** Times in ms before and after the event. */
   readonly context: { readonly before: number; readonly after: number };
 }
 

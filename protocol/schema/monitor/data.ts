@@ -85,7 +85,7 @@ export const previousOperators = ['equalsTo', 'includedIn'] as const;
 
 export interface DataRule {
   readonly operators: readonly DataOperator[];
-  /** Numbers, or the possible names; undefined: any text, which no operator compares. */
+  /** Numbers, or the possible names; undefined: any string, which no operator compares. */
   readonly values: 'number' | readonly string[] | undefined;
   /** Returns true for a possible value that `values` does not contain: a raw value without a name. */
   readonly unnamed?: (value: string) => boolean;

@@ -20,7 +20,7 @@ interface TimeEntry {
   readonly occurence?: { readonly day?: (typeof weekdays)[number][]; readonly week?: string[] };
 }
 
-/** An entry in the form for evaluation. */
+/** An entry, prepared for evaluation. */
 export type Interval =
   | { readonly kind: 'once'; readonly from: number; readonly until: number }
   | {

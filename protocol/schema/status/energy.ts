@@ -77,7 +77,7 @@ const health = record(
 /**
  * An energy source of the car. Hydrogen has type Fuel and subType Hydrogen. The deprecated aliases of the user line
  * (`energy`, `extension.fuel.consumption`, `extension.electric.residual`, `extension.electric.battery.capacity`)
- * repeat these members and exist only in HTTP.
+ * repeat these fields and exist only in HTTP.
  */
 export const energySchema = record('Energy', 'One energy the car drives on. Interface 3.19.2 Energy.', {
   createdAt,
