@@ -1,7 +1,7 @@
 import { VigieError } from '../protocol/errors.ts';
 import type { ActionParameters, Actuator } from './ports.ts';
 
-/** An action started but did not finish: the car may have obeyed already. Has the code and message of the reason. */
+/** An action started but did not finish: the car may have obeyed already. Has the reason's code and message. */
 export class BrokenOff extends VigieError {
   constructor(reason: VigieError) {
     super(reason.code, reason.message, { cause: reason });
@@ -9,7 +9,7 @@ export class BrokenOff extends VigieError {
   }
 }
 
-/** Combines several actuators: each action is carried out by the first that offers it. */
+/** Combines several actuators. The first one that offers an action carries it out. */
 export class Actuators implements Actuator {
   readonly actions: ReadonlySet<string>;
   readonly #actuators: readonly Actuator[];

@@ -257,7 +257,7 @@ export class Agent implements LinkEvents {
     });
   }
 
-  /** Corrects the times of records from before the time was known. */
+  /** Corrects the times of records that were made before the time was known. */
   #correct(by: number): void {
     const latest = this.#ports.clock.now() - by;
     // A clock that starts at its origin also did so in the previous runs: correct their times, too.
@@ -289,7 +289,7 @@ export class Agent implements LinkEvents {
     this.monitors.announce().catch(this.#complain);
   }
 
-  /** Sends the hello with identity and health. `behind`: see the schema. */
+  /** Sends the hello with identity and health. `behind`: see helloSchema. */
   hello(behind?: number): void {
     const { version, boot } = this.#options;
     this.#outbox.put('hello', {
@@ -342,7 +342,7 @@ export class Agent implements LinkEvents {
     this.#schedule();
     this.#downlink.rested();
     const asleep = this.#power.asleep();
-    // Otherwise messages that are still being collected would wait until the car is used again.
+    // Otherwise data that is still being collected would not be sent until the car is used again.
     const now = this.#ports.clock.now();
     if (asleep) for (const recorder of this.#pipeline.recorders) this.#guard(() => recorder.flush(now));
     this.#ports.rest?.(asleep);
@@ -361,7 +361,7 @@ export class Agent implements LinkEvents {
       this.#guard(() => {
         this.#power.look();
         this.#clockWatch.look();
-        // Nothing happens in a sleeping car, and its records must not depend on the time of the tick.
+        // Nothing happens in a sleeping car, and its records must not depend on when the tick comes.
         if (slept) return;
         this.status.sweep(now);
         for (const recorder of this.#pipeline.recorders) recorder.tick(now);

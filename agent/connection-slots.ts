@@ -1,4 +1,4 @@
-/** Decides which connections a server keeps while their clients are unknown. */
+/** Limits a server's connections, above all those of clients that are not known yet. */
 import { networkOf } from '../protocol/ip-networks.ts';
 
 export interface ConnectionLimits {
@@ -22,7 +22,7 @@ const LOCAL = 'local';
 
 /**
  * Counts connections, and selects the one to close if there are too many: the oldest of the address with the most
- * waiting ones, so that an address that opens many loses its own. A connection that does not wait is never selected.
+ * waiting ones, so that an address that opens many loses its own. Only waiting connections are selected.
  */
 export class ConnectionSlots<C> {
   readonly #limits: ConnectionLimits;

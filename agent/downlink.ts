@@ -37,7 +37,7 @@ export class Downlink {
       secure: async (kind, body, options) => {
         if (kind !== 'remote') return publisher.secure(kind, body, options);
         const report = body as RemoteReport;
-        // Changes by other parts are written in the same commit.
+        // The changes that these calls make are written in the same commit.
         this.requests.reported(report);
         reported(report);
         await publisher.secure(kind, body, options);
@@ -62,7 +62,7 @@ export class Downlink {
       this.#watch(topic, payload);
       return;
     }
-    // The signed content names the subject of a command. Topics only separate the rights at the broker.
+    // The signed content determines the kind of a command. Topics only separate the rights at the broker.
     this.#remotes.intake.message(payload, correlation);
   }
 

@@ -13,7 +13,7 @@ import { FAREWELL, within } from './within.ts';
 
 /** Tick interval in ms. */
 const TICK = 1_000;
-/** Rate limit: a unit that keeps crashing is given little work. */
+/** Rate limit, because a unit that keeps crashing must do little work. */
 const RATE = { perSecond: 5, maximum: 2_000 };
 
 interface MinimalPorts {
@@ -56,7 +56,7 @@ export class MinimalAgent implements LinkEvents {
   readonly #startedAt: number;
   readonly #intake: CommandIntake;
   #cancelTick: (() => void) | undefined;
-  /** True after an attempt to store on disk that the ledger has lost something. */
+  /** True once the agent has tried to store on disk that the ledger has lost something. */
   #noted = false;
   #stopping = false;
 
@@ -68,7 +68,7 @@ export class MinimalAgent implements LinkEvents {
     this.#outbox = new Outbox(store, link, clock, log, { ...options, ...options.settings.outbox }, ports.memory);
     this.#ledger = new Ledger(ports.ledger);
     this.#ledger.recall(ports.memory);
-    // Programs and similar state remain as the complete agent stored them.
+    // Programs and similar state stay as the normal agent stored them.
     this.#ledger.keep(() => this.#ledger.kept);
     this.#intake = new CommandIntake({
       ...ports,
@@ -113,7 +113,7 @@ export class MinimalAgent implements LinkEvents {
     if (!this.#stopping && isCommand && this.#intake.admits()) this.#intake.message(payload, correlation);
   }
 
-  /** Sends the hello with the reason of the minimal mode. */
+  /** Sends the hello with the reason for minimal mode. */
   hello(): void {
     const { version, boot, profile, reason, more } = this.#options;
     this.#outbox.put('hello', {

@@ -55,7 +55,7 @@ export interface AgentPorts {
   readonly memory: Memory;
   /** Stores records that clients read, in the same commits as `store`. */
   readonly records: RecordStore;
-  /** Sends notifications. If omitted, none can be sent, and callbacks are refused. */
+  /** Sends notifications. If omitted, callbacks are refused. */
   readonly notifier?: Notifier;
   /** Commands to other parts of the unit, by kind. */
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand>;
@@ -107,7 +107,7 @@ export interface CapturesPart {
 export interface SignalParts {
   readonly status: StatusReader;
   readonly records: Records;
-  /** Store from which the records are read again. */
+  /** Store from which recorded signals are read. */
   readonly kept: RecordStore;
   readonly memory: Memory;
   readonly log: Log;

@@ -1,12 +1,12 @@
 /**
- * Ports of the core to the outside. Each port is named by its ability and has one or two methods; adapters
+ * Interfaces of the core to the outside. Each is named after its ability and has one or two methods. Adapters
  * implement them and `assembly/` passes them in, so that two agents fit in one process and tests use their own.
  */
 import type { Body, BodyKind } from '../protocol/schema/message.ts';
 
 export type { Log } from '../protocol/log-events.ts';
 
-/** Wall and monotonic time, and the only timer the core may use. */
+/** Wall and monotonic time, and the only timer that the core may use. */
 export interface Clock {
   /** UTC milliseconds; may step when the time becomes known. */
   now(): number;
@@ -209,7 +209,7 @@ export interface LinkEvents {
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined, retained?: boolean): void;
 }
 
-/** A message that waits for its acknowledgement, without its content. */
+/** An unacknowledged message, without its content. */
 export interface OutboxReference {
   /** Priority class, 0 first (protocol/classes.ts). */
   readonly class: number;
@@ -223,7 +223,7 @@ export interface OutboxReference {
   readonly bytes: number;
 }
 
-/** One message that waits for its acknowledgement. */
+/** An unacknowledged message. */
 export interface OutboxEntry extends Omit<OutboxReference, 'bytes'> {
   readonly payload: Uint8Array;
   readonly correlation?: Uint8Array;
@@ -304,7 +304,7 @@ export interface Memory {
 /** A record of the car that clients can read: trips, alerts and so on by id, time series by time. */
 export interface StoredRecord {
   readonly id: string;
-  /** UTC milliseconds; a collection is ordered by this. */
+  /** UTC milliseconds; collections are ordered by this. */
   readonly at: number;
   /** The record, as its schema defines it. */
   readonly record: unknown;
@@ -336,7 +336,7 @@ export interface PutOptions {
   /** Sent before all other waiting messages: the newest status after an outage. */
   readonly first?: boolean;
   readonly correlation?: Uint8Array;
-  /** Never sent from memory: if the disk refuses it, its number is given up and reported by a gap message. */
+  /** Never sent from memory: if the disk refuses it, its number is abandoned and reported by a gap message. */
   readonly durable?: true;
 }
 

@@ -43,7 +43,7 @@ interface Attempt {
   early: Uint8Array[] | undefined;
   /** Reason for the end, from the opener. */
   ended: string | undefined;
-  /** True if given up or ended: its data is ignored. */
+  /** True if abandoned or ended: its data is ignored. */
   over: boolean;
   /** Monotonic time at which the line was open. */
   since: number;
@@ -94,7 +94,7 @@ export class ReconnectingLine {
       : { state: this.#state, reason: this.#reason, counts };
   }
 
-  /** Starts to open the line; does nothing if already started. */
+  /** Starts opening the line; does nothing if already started. */
   start(): void {
     if (this.#attempt === undefined) this.#open();
   }
@@ -176,7 +176,7 @@ export class ReconnectingLine {
     this.#guard(attempt, () => this.#events.data(bytes));
   }
 
-  /** An error of the user ends the line, which is then reopened. Thrown further, it would end the process. */
+  /** An error thrown by the user ends the line, which is then reopened. Rethrown, it would end the process. */
   #guard(attempt: Attempt, call: () => void): void {
     try {
       call();
@@ -231,7 +231,7 @@ export class ReconnectingLine {
   }
 }
 
-/** Closes a line that was already given up; a failure to close it changes nothing. */
+/** Closes a line that was already abandoned; a failure to close it changes nothing. */
 function close(line: Line): void {
   line.close().catch(() => undefined);
 }

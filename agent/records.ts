@@ -31,7 +31,7 @@ const PROVISIONAL = 10_000;
 /** Kinds that must be on disk at once, not with the next group commit. */
 const urgent: ReadonlySet<RecordKind> = new Set(['alert', 'collision', 'alarm', 'stolen']);
 
-/** Accepts records from recorders: publishes each, stores it for readers, and notifies observers. */
+/** Accepts records from recorders: publishes each, stores it for clients, and notifies observers. */
 export class Records {
   readonly #publisher: Publisher;
   readonly #store: RecordStore;

@@ -144,7 +144,7 @@ export interface Uds {
   readonly release: boolean;
 }
 
-/** Signal of the car for which the interface has no path: it is recorded and sent under its own name. */
+/** Signal of the car without a path in the interface: it is recorded and sent under its own name. */
 export interface CustomSignal extends SignalDefinition {
   readonly bus?: string;
   readonly message: string;

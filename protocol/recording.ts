@@ -83,7 +83,7 @@ export const recordingDefaults = {
     threshold: 30,
     /** 8 km/h within 150 ms triggers an event data recorder (49 CFR 563.5). */
     speedChange: 8,
-    /** An event data recorder keeps five seconds before it (49 CFR 563.7); the same time after it shows the rest. */
+    /** An event data recorder keeps five seconds before the impact (49 CFR 563.7); as long after it shows the rest. */
     before: 5_000,
     after: 5_000,
   },

@@ -98,7 +98,7 @@ export const powerSettings = {
   standbyFor: time('Time that the unit stays awake after a frame or a message', 180_000),
   /** Long enough to execute and confirm a command. */
   lowBatteryStandbyFor: time('The same while the 12 V battery is low', 30_000),
-  /** Below this charge, the agent also executes no commands. */
+  /** Below this charge, the agent does not execute commands either. */
   battery: number('Charge of the 12 V battery below which it is low, %', 20, { form: { minimum: 0, maximum: 100 } }),
   /** Five periods of the slowest common status frame (1 s). */
   busSilentAfter: time('A bus without frames for this time counts as asleep', 5_000, {

@@ -20,7 +20,7 @@ interface CallbacksParts {
   readonly log: Log;
   readonly monitors: WatchedMonitors;
   readonly notifier: Notifier;
-  /** Stores each event until all receivers have it; written in the same commits as the states. */
+  /** Stores each event until all receivers have it, in the same commits as the states. */
   readonly records: RecordStore;
   /** Resolves when all changes made before the call are on disk; rejects if the disk refuses the write. */
   readonly committed: () => Promise<void>;
@@ -96,7 +96,7 @@ export class Callbacks {
     return callback;
   }
 
-  /** Resumes or pauses the callback. While it is paused, events wait as for an unreachable receiver. */
+  /** Resumes or pauses the callback. While it is paused, its events are queued as if the receiver were unreachable. */
   setStatus(id: string, status: CallbackStatus): Callback {
     const before = this.get(id);
     if (before === undefined) throw unknownCallback(id);

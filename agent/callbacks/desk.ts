@@ -4,7 +4,7 @@ import type { Callback, CallbackSide, CallbackStatus } from '../../protocol/sche
 import type { Callbacks } from './callbacks.ts';
 import type { CommandOrigin } from './command-origins.ts';
 
-/** Creates, changes and deletes callbacks for all interfaces. A change is on disk before the caller gets an answer. */
+/** Creates, changes and deletes callbacks for all interfaces. Each change is on disk before the call resolves. */
 export class CallbackDesk {
   readonly #callbacks: Callbacks;
 

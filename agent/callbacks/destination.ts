@@ -25,7 +25,7 @@ export interface Destination {
   readonly side: CallbackSide;
   readonly place: DeliveryTarget;
   readonly addressee: Addressee;
-  /** Attributes of the callback; those of a monitor or command are in the notification. */
+  /** Attributes of the callback; the notification contains those of the monitor or command. */
   readonly attributes: readonly Attribute[];
   /** Largest number of events in one request. */
   readonly batch: number;

@@ -10,13 +10,13 @@ import { Receiver } from './receiver.ts';
 const KEY = 'delivery';
 
 export interface DeliveryBounds extends CallbackSettings {
-  /** Largest number of waiting events of all receivers together. */
+  /** Maximum number of queued events of all receivers together. */
   readonly total: number;
   /** Maximum number of concurrent requests: each can hang until its time-out without delaying another. */
   readonly requests: number;
 }
 
-/** A queue holds three days of one refresh per minute. All queues together use a few megabytes of memory. */
+/** A queue holds one event per minute for three days. All queues together use a few megabytes of memory. */
 export const deliveryBounds: DeliveryBounds = {
   ...agentSettings().callbacks,
   total: 20_000,
@@ -117,7 +117,7 @@ export class Distribution {
     this.release(key);
   }
 
-  /** Closes the connections of the receiver: no request follows for the time being. */
+  /** Closes the connections of the receiver, which gets no requests for the time being. */
   release(key: string): void {
     this.#parts.notifier.release(key);
   }

@@ -1,4 +1,4 @@
-/** Destinations of the events of monitors, including removed monitors with events that still wait. */
+/** Destinations of the events of monitors, including removed monitors that still have queued events. */
 import { type MonitorDelivery, readDelivery } from '../../protocol/schema/callback.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
 import type { Log, Memory } from '../ports.ts';
@@ -50,7 +50,7 @@ export class MonitorPlaces {
     this.#changed.add(monitorId);
   }
 
-  /** Removes the delivery settings: no event of the monitor waits any more. */
+  /** Removes the delivery settings. Call when no event of the monitor is queued any more. */
   forget(id: string): void {
     if (this.#last.delete(id)) this.#changed.add(id);
   }

@@ -43,7 +43,7 @@ export interface Notifier {
    * Encodes `items` (at least one), or as many from the first on as fit in a request. Throws if one cannot be encoded.
    */
   batch(receiver: string, to: Destination, items: readonly NotificationItem[]): RequestBatch;
-  /** Closes open connections of this receiver: no request follows for the time being. */
+  /** Closes open connections of this receiver, which gets no requests for the time being. */
   release(receiver: string): void;
 }
 

@@ -3,7 +3,7 @@ import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Memory } from '../ports.ts';
 
-/** One event that waits, by the id of its record. */
+/** One queued event, by the id of its record. */
 interface Waiting {
   readonly seq: number;
   readonly id: string;

@@ -1,5 +1,5 @@
 /**
- * Delivers the waiting events of one receiver: in order, one request at a time, repeated until accepted or given up.
+ * Delivers the waiting events of one receiver: in order, one request at a time, repeated until accepted or abandoned.
  */
 import { EARLIEST_TIME } from '../../protocol/calendar.ts';
 import type { Clock, Log } from '../ports.ts';
@@ -30,7 +30,7 @@ interface ReceiverParts {
   readonly running: () => boolean;
   /** Called when the receiver reports that it no longer exists. */
   readonly gone: (reason: string) => void;
-  /** Called when no event waits any more. */
+  /** Called when no event is queued any more. */
   readonly idle: () => void;
 }
 
@@ -79,7 +79,7 @@ export class Receiver {
     const { due, entries, tries } = this.#queue;
     this.#failing = tries > 0;
     const delay = destination()?.delay ?? 0;
-    // If the clock was set meanwhile, the receiver still waits at most the whole delay.
+    // Even if the clock was set meanwhile, the rest of the delay is at most the whole delay.
     if (due !== undefined) this.#due = clock.monotonic() + Math.min(Math.max(0, due - clock.now()), delay || AGAIN);
     const first = entries[0];
     if (first !== undefined) this.#since = clock.monotonic() - Math.max(0, clock.now() - first.at);
@@ -282,7 +282,7 @@ function isWritable(write: () => unknown): boolean {
     write();
     return true;
   } catch {
-    // The reason was logged when all were encoded together.
+    // The reason was logged when all items were encoded together.
     return false;
   }
 }

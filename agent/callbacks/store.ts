@@ -11,7 +11,7 @@ export interface StoredCallback {
   readonly callback: Callback;
   /** Destinations, keyed by receiver. */
   readonly receivers: ReadonlyMap<string, Destination>;
-  /** Numbers of devices by endpoint, so that a device keeps its queue when others are added and removed. */
+  /** Device numbers by endpoint: a device keeps its number, and so its queue, when others are added or removed. */
   readonly numbers: ReadonlyMap<string, number>;
 }
 

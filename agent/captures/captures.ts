@@ -61,7 +61,7 @@ interface Today {
 type Draft = readonly [head: Head, part: number];
 
 /**
- * Stores the newest raw frames, and writes those around an event as records. Frames enter the memory after their batch
+ * Stores the newest raw frames, and writes those around an event as records. Frames are stored after their batch
  * was applied to Status, so that a change of privacy in the batch itself is known by then.
  */
 export class Captures implements CapturesPart, Recorder, RecordObserver {
@@ -112,7 +112,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   take(batch: FrameBatch, buses: readonly string[]): void {
     const { count, at, id, bus } = batch;
     const wasPrivate = this.#private;
-    // The batch may have started and ended a private time.
+    // The batch may have started and ended a private period.
     this.#private = this.#parts.highestPrivacy() > 0;
     if (this.#private && !wasPrivate) this.#conceal(batch);
     this.#number(buses);
@@ -252,7 +252,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     });
   }
 
-  /** Writes at most `most` parts of the frames since the last part; all the rest if the capture is `over`. */
+  /** Writes at most `most` parts of the frames since the last part; writes all the rest if the capture is `over`. */
   #write(open: OpenCapture, over: boolean, most: number, broken = false): void {
     const ring = this.#ring;
     for (let parts = 0; parts < most; ) {
@@ -351,7 +351,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     if (day !== this.#today.day) this.#today = { day, count: 0, bytes: 0 };
   }
 
-  /** Assigns numbers to the buses of a source, by the index in its frames. */
+  /** Assigns a number to each bus of a source, by the bus index in the source's frames. */
   #number(buses: readonly string[]): void {
     for (let index = 0; index < BUSES; index++) {
       const name = buses[index];

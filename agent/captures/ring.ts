@@ -1,6 +1,6 @@
 import type { FrameBatch } from '../ports.ts';
 
-/** Bytes of a frame with up to 8 payload bytes; a longer frame uses this number for each started 8 bytes. */
+/** Bytes of a frame with up to 8 payload bytes; a longer frame uses as many for each 8 bytes or part of them. */
 export const SLOT_BYTES = 24;
 
 /** Length value of a slot that contains more payload of the previous frame. */

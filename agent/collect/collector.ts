@@ -26,7 +26,7 @@ const ENVELOPE = 60;
 /** Level of privacy that hides everything. */
 const ALL = 2;
 
-/** Keys of the stored state: commands, amount collected today, and open readings of each collection. */
+/** Keys of the stored state: commands, bytes collected today, and open readings of each collection. */
 const COMMANDS = 'collections';
 const TODAY = 'collections/day';
 const keyOf = (name: string, part: number): string => `collections/${name}/${part}`;
@@ -67,7 +67,7 @@ interface Stored {
 export class Collector {
   readonly #parts: CollectorParts;
   readonly #stored = new Map<string, Stored>();
-  /** Persisted form of {@link #stored}: the same list until something changes. */
+  /** Persisted form of {@link #stored}: the same array until something changes. */
   #commands: readonly Uint8Array[] | undefined;
   readonly #running = new Map<string, RunningCollection>();
   /** Stored parts of collections that have ended. */

@@ -33,7 +33,7 @@ export class RunningCollection {
   /** Changes of the condition while a batch was applied to Status, in the order of the readings. */
   readonly #turns: { readonly does: boolean; readonly at: number }[] = [];
   readonly #ignore: () => void;
-  /** Functions that take the batches of a source, by the bus names of the source. */
+  /** Functions that process the batches of a source, by the bus names of the source. */
   readonly #intakes = new Map<readonly string[], (batch: FrameBatch) => void>();
 
   constructor(order: CollectOrder, prepared: PreparedCollection, catalog: NumberedCatalog, parts: RunningParts) {
@@ -114,7 +114,7 @@ export class RunningCollection {
     return () => status.unobserve(observer);
   }
 
-  /** Sets the condition to its state at this time. */
+  /** Sets the condition to the state that it had at `at`. */
   #turn(at: number): void {
     for (let next = this.#turns[0]; next !== undefined && next.at <= at; next = this.#turns[0]) {
       this.#turns.shift();

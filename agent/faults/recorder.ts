@@ -76,7 +76,7 @@ export class FaultRecorder implements Recorder {
   /** True if the car did not answer the last time, and this was logged. */
   #silent = false;
   #full = false;
-  /** Callers that wait for the reading in progress, and for the next one. */
+  /** Callers that wait for the reading in progress, and those that wait for the next one. */
   #served: Waiting[] = [];
   #waiting: Waiting[] = [];
 
@@ -105,7 +105,7 @@ export class FaultRecorder implements Recorder {
       return;
     }
     if (result !== undefined) this.#take(result, Math.round(now));
-    // If the clock was set back, this must not delay the next reading.
+    // A clock that was set back must not delay the next reading.
     this.#next = Math.min(this.#next, now + this.#options.every);
     if (!this.#reading && now >= this.#next) this.#read(now);
   }

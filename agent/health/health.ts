@@ -5,7 +5,7 @@ import { type ClassVitals, MeteredStore } from './metered-store.ts';
 import { Pulse } from './pulse.ts';
 import { type SourceVitals, SourceWatch } from './sources.ts';
 
-/** Facts of the process that only the operating system can report. */
+/** Facts about the process that only the operating system can report. */
 export interface ProcessVitals {
   /** Memory in bytes that is not shared with other processes. Omitted if the kernel does not report it. */
   readonly privateBytes?: number;
@@ -57,7 +57,7 @@ export interface HealthSnapshot {
   readonly agent: AgentVitals;
   readonly outbox: readonly ClassVitals[];
   readonly outboxRefused: number;
-  /** Commands by `Success`, `AlreadyDone` or the cause of their failure. */
+  /** Number of commands by `Success`, `AlreadyDone` or the cause of their failure. */
   readonly commands: Readonly<Record<string, number>>;
   readonly link: LinkVitals;
   readonly journal: JournalVitals;

@@ -11,7 +11,7 @@ export interface ClassVitals {
   readonly count: number;
   /** Payload in bytes. */
   readonly bytes: number;
-  /** `at` of the oldest message, UTC ms. Omitted if no message waits. */
+  /** `at` of the oldest message, UTC ms. Omitted if there are none. */
   readonly oldest?: number;
 }
 

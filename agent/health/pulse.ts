@@ -7,7 +7,7 @@ const UNCOMMITTED = 30_000;
 /** Window in ms; the reported delay covers one to two windows. */
 const WINDOW = 60_000;
 
-/** Inputs of the pulse in addition to the tick. */
+/** Inputs of the pulse in addition to the agent's ticks. */
 interface PulseParts {
   /** Returns the milliseconds since the oldest running commit started; 0 if no commit is running. */
   readonly commitWait: () => number;

@@ -9,7 +9,7 @@ export interface SourceVitals {
   readonly reason?: string;
   /** Number of frames, or of deliveries for a source of readings. */
   readonly frames: number;
-  /** Milliseconds since its last delivery. Omitted if it never delivered. */
+  /** Milliseconds since the source's last delivery. Omitted if it never delivered. */
   readonly silence?: number;
   /** The source's own counts since the start, by name. */
   readonly counts: Readonly<Record<string, number>>;

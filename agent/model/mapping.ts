@@ -173,7 +173,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     for (const signal of signals) {
       for (const target of this.#targets[signal] as readonly Target[]) located = this.#alive(target, at) || located;
     }
-    // Values of the previous frame belong to the position that is repeated here.
+    // Coordinates of the previous frame belong to the position that this frame repeats.
     if (located) this.#position.settle(at);
   }
 
@@ -263,7 +263,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       this.#refusals?.refused(target.leaf.path, 'hidden', Number.NaN, Number.NaN);
       return;
     }
-    // A new value: its next frames repeat this one, not the hidden one.
+    // Later frames repeat this new value, not the hidden one.
     if (this.#hidden.size > 0) this.#hidden.delete(target);
     if (slot === undefined) {
       this.#channels.write(channel as Channel, value, at);

@@ -8,7 +8,7 @@
  * | Geolocation | every position |
  * | Full | everything but the privacy state itself and what safety needs: belts, emergency call, collisions |
  *
- * A car that was declared stolen hides nothing, whatever is chosen in it: the thief may have made the choice.
+ * A car that was declared stolen hides nothing, whatever its privacy setting: the thief may have chosen it.
  */
 import type { SlotValue } from '../../protocol/slots.ts';
 
@@ -30,7 +30,7 @@ export class Privacy {
   until = Number.NEGATIVE_INFINITY;
   /** Last end of each level, UTC ms. */
   readonly #ends = [0, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  /** Highest level since the previous call of each reader. */
+  /** For each function of {@link highest}, the highest level since its previous call. */
   readonly #highest: { level: number }[] = [];
   #chosen = 0;
   #exposed = false;

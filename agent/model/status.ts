@@ -29,7 +29,7 @@ export interface StatusReader {
   contents(objects?: ReadonlySet<number>): StatusContents;
 }
 
-/** Also returns when a value was last read, and when it last changed. */
+/** Reader of Status that also returns when a value was last read, and when it last changed. */
 export interface StatusListener extends StatusReader {
   /** Returns the time of the last reading since the start, UTC ms, changed or not; -Infinity if there was none. */
   seenAt(slot: Slot): number;

@@ -165,7 +165,7 @@ export class Latest {
   constructor(targets: readonly (readonly Target[])[]) {
     this.#targets = targets.map(([target, ...others]) => {
       if (target === undefined || others.length > 0 || !isPlain(target)) return undefined;
-      // Choosing privacy counts as a choice even if the value is repeated.
+      // A repeated privacy value must be applied again: it counts as a new choice.
       return target.slot?.path === 'privacy.state' ? undefined : target;
     });
     this.slots = Int32Array.from(this.#targets, (target) => target?.slot?.index ?? -1);

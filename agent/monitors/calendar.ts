@@ -68,7 +68,7 @@ const zones = new Map<string, Zone>();
 
 /** Returns the zone of a name: all triggers of a zone share the cached offsets. */
 export function zoneOf(name: string): Zone {
-  // Zone names ignore case: without this, different spellings would fill the memory.
+  // Zone names are case-insensitive: otherwise different spellings would fill the memory.
   const key = name.toLowerCase();
   const known = zones.get(key) ?? new Zone(name);
   zones.set(key, known);

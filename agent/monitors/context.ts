@@ -23,7 +23,7 @@ export class MonitorContext {
   /** True if something changed since {@link state} was called. */
   altered = false;
 
-  /** Starts storing changes if a monitor requests the context; otherwise stops when no event waits for them. */
+  /** Starts storing changes if a monitor requests the context; otherwise stops once no event needs them. */
   keep(asked: boolean): void {
     if (asked) this.ring ??= new RecentReadings(SPAN);
     else if (this.#complements.length === 0) this.ring = undefined;

@@ -59,7 +59,7 @@ export class Evaluator {
     if (at > this.now) this.now = at;
   }
 
-  /** Starts a monitor from its stored state, or from the beginning. In the latter case it can emit an event at once. */
+  /** Starts a monitor from its stored state or, if there is none, anew. A new monitor can emit an event at once. */
   begin(id: string, order: number, compiled: CompiledMonitor, kept: KeptMonitor | undefined): RunningMonitor {
     const monitor = monitorFrom(id, order, compiled, kept, (name, trigger) => this.#parts.sources.watch(name, trigger));
     for (const trigger of monitor.triggers) this.#start(trigger, kept?.triggers[trigger.bit]);
@@ -198,7 +198,7 @@ export class Evaluator {
     }
     if (kept.due !== undefined) this.#timers.set(trigger, kept.due);
     if (trigger.boundary !== undefined) this.#timers.set(trigger.boundary, Number.NEGATIVE_INFINITY);
-    // The deferred evaluations of the previous run are not stored.
+    // Evaluations that the previous run deferred were not stored.
     if (!trigger.source.single) trigger.source.dirty = true;
   }
 

@@ -48,7 +48,7 @@ export class Facts {
   note<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void {
     if (kind === 'alert') this.#noteAlert(record as Alert);
     const newest = this.newest(kind) as { id: string } | undefined;
-    // A corrected record is the newest only if its previous version was.
+    // A corrected record is the newest one only if its previous version was.
     const older = previous !== undefined && newest !== undefined && newest.id !== (record as { id: string }).id;
     if (!older)
       this.#newest = { ...this.#newest, [kind]: kind === 'collision' ? shorn(record as Body<'collision'>) : record };

@@ -62,7 +62,7 @@ export interface RunningTrigger extends Due {
   ready: boolean;
   /** The previous value. */
   from: string | undefined;
-  /** State of the car's use; only for a time trigger. */
+  /** Whether the car is in use; only for a time trigger. */
   used: Truth;
   /** Its value in the expression. */
   truth: Truth;
@@ -83,7 +83,7 @@ export interface RunningMonitor extends Due {
   readonly order: number;
   compiled: CompiledMonitor;
   readonly triggers: RunningTrigger[];
-  /** Values of the triggers in the expression, in their order. */
+  /** Values of the triggers in the expression, in the order of the triggers. */
   readonly truths: Truth[];
   satisfied: boolean;
   /** The collision that its last event reported. */

@@ -35,7 +35,7 @@ export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: 
 export function readGaps(store: OutboxStore, gaps: Gaps, log: Log): void {
   const waiting = [...store.entries()].filter(({ kind }) => kind === 'gap');
   const unknown = waiting.filter((entry) => !gaps.hasReport(entry.seq) && !gaps.has(entry));
-  // The recorded gaps are older than these messages, which report every gap that was open when they were created.
+  // The recorded gaps are older than these gap messages, which report every gap that was open at their creation.
   if (unknown.length > 0) gaps.take();
   for (const { class: priority, seq } of unknown) readGap(priority, seq, store, gaps, log);
 }

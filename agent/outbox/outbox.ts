@@ -108,7 +108,7 @@ export class Outbox implements Publisher {
     try {
       this.#append(kind, body, options);
     } catch (error) {
-      // No number was used, so no receiver misses it; a fault in one message must not stop the frames that follow.
+      // No number was used, so no receiver misses one. A fault in one message must not stop the processing of frames.
       this.#log.error('outbox.unencodable', { kind, error: (error as Error).message });
       return;
     }
@@ -198,7 +198,7 @@ export class Outbox implements Publisher {
     try {
       await this.#store.commit();
     } catch (error) {
-      // A failing disk stops recording, not the car's service: messages in memory are sent while possible.
+      // A failing disk must not stop the service: messages in memory are sent while possible.
       this.#log.error('outbox.inMemory', { error: (error as Error).message });
       for (const { queued, durable } of covered) if (durable) this.#withdraw(queued);
       covered = covered.filter(({ durable }) => !durable);
@@ -210,7 +210,7 @@ export class Outbox implements Publisher {
     }
   }
 
-  /** Gives up a durable message that the disk refused: it must not be sent before it is on disk. */
+  /** Abandons a durable message that the disk refused: it must not be sent before it is on disk. */
   #withdraw({ class: priority, seq }: Queued): void {
     const reference = this.#store.reference(priority, seq);
     if (reference === undefined) return;
@@ -376,8 +376,8 @@ export class Outbox implements Publisher {
   }
 
   /**
-   * Queues a gap message for each kind that has lost messages. While a gap message waits, no other is queued: however
-   * long the car is offline and however many messages are given up, gap messages use no space that others need.
+   * Queues a gap message for each kind that has lost messages. While one is queued, no other is: however
+   * long the car is offline and however many messages are abandoned, gap messages use no space that others need.
    */
   #reportGaps(): void {
     if (this.#closed || !this.#link.connected || this.#gapsLater || this.#gaps.underway > 0) return;

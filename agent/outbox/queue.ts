@@ -16,7 +16,7 @@ export interface Uncommitted {
   readonly durable: boolean;
 }
 
-/** Sequence numbers, ascending, with the index of the first that is not taken yet, so that taking costs nothing. */
+/** Sequence numbers, ascending, with the index of the first that was not taken yet, so that taking one is cheap. */
 interface Line {
   numbers: number[];
   from: number;

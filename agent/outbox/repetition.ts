@@ -104,7 +104,7 @@ export class Repetition {
     if (this.#search === undefined) {
       this.#wanted = this.#next;
       this.#next = new Map();
-      // Waiting messages are sent anyway. One of them can be acknowledged before the search ends, but is not gone then.
+      // Queued messages are sent anyway. One that is acknowledged before the search ends must not be reported as gone.
       for (const { class: priority, seq } of store.entries()) this.#wanted.get(priority)?.remove(seq);
       this.#search = store.find?.((priority, seq) => this.#wants(priority, seq)) ?? [].values();
     }
@@ -113,7 +113,7 @@ export class Repetition {
       if (step.done === true) this.#end();
       else for (const entry of step.value) this.#take(entry);
     } catch (error) {
-      // Some may be in files that cannot be read now: report none of them as gone; the receiver repeats its request.
+      // Some messages may be in files that cannot be read now: report none as gone; the receiver repeats its request.
       log.error('outbox.repeatUnreadable', { error: (error as Error).message });
       this.#search = undefined;
       this.#wanted.clear();

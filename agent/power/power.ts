@@ -64,7 +64,7 @@ export class PowerStates implements Power {
   readonly #rules: PowerSettings;
   /** Time of the last frame on any bus. Negative infinity before the first. */
   #heard = Number.NEGATIVE_INFINITY;
-  /** Time of the last event that keeps the unit awake for a while. */
+  /** Time of the last event that kept the unit awake for a while. */
   #stirred: number;
   #state: PowerState = 'standby';
   /** Time of the last change between awake and asleep. */
@@ -172,7 +172,7 @@ export class PowerStates implements Power {
     this.#waiting.add(waiting);
     const cancel = clock.after(this.#rules.wakeTimeout, () => over(false));
     if (actuator.actions.has(WAKE)) {
-      // A car with a bus that accepts no frame may still wake up by another cause. If not, the command reports that.
+      // Even if the bus accepts no frame, the car may wake up for another reason. If not, the command reports that.
       const asked = actuator.actuate(WAKE);
       asked.catch((error: Error) => log.warn('power.wakeUnsent', { error: error.message }));
     }

@@ -1,5 +1,5 @@
 /**
- * Occurrences at wall-clock times, in the calendar of a time zone. It has no timer: the owner polls it at each tick. It
+ * Occurrences at wall-clock times, in the calendar of a time zone. It has no timer: its owner polls it at each tick. It
  * returns each occurrence once, even late, however often the clock steps and the agent restarts.
  */
 

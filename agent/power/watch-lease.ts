@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts';
 /** Longest age in ms of a batch while a client watches, so that people see the car move. */
 const PROMPT = 2_000;
 
-/** Lease of a viewer of the live data. While it lasts, batches that save bytes are published early. */
+/** Lease of a viewer of the live data. While it lasts, batches are published early, which costs more bytes. */
 export class WatchLease {
   readonly #clock: Clock;
   /** Monotonic ms: a step of the clock neither ends nor extends the lease. */

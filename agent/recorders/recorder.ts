@@ -10,7 +10,7 @@ export const PARTS = 64;
 /** Returns for how many ms a publication may wait now, if it may wait `age` ms while no client watches the car. */
 export type Patience = (age: number) => number;
 
-/** For a car that no client can watch: leaves the wait unchanged. */
+/** Leaves the wait unchanged, for a car that no client can watch. */
 export const unchanged: Patience = (age) => age;
 
 /**

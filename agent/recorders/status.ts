@@ -28,7 +28,7 @@ export class StatusRecorder implements Recorder {
   #tripId: string | undefined;
   /** Time at which the changes since the last message must be published; infinite if there are none. */
   #due = Number.POSITIVE_INFINITY;
-  /** Time of the first change that waits for publication. */
+  /** Time of the first unpublished change. */
   #waitsSince = Number.POSITIVE_INFINITY;
   /** 1 for each object that changed since the last complete Status, by object index. */
   readonly #changed = new Uint8Array(statusObjects.length);
@@ -87,7 +87,7 @@ export class StatusRecorder implements Recorder {
 
   tick(now: number): void {
     if (!this.#live || !this.#outdated) return;
-    // After the clock stepped back, everything would wait until the old time is reached again.
+    // If the clock stepped back, nothing would be published until the old time is reached again.
     const steppedBack = now < this.#wholeAt || now < this.#changedAt - GATHER.quantity;
     const quiet = this.#due === Number.POSITIVE_INFINITY && now - this.#changedAt >= QUIET;
     if (this.#whole || quiet || steppedBack || now - this.#wholeAt >= WHOLE) this.#publishWhole(now);

@@ -126,7 +126,7 @@ export class TelemetryRecorder implements Recorder {
       if (now < track.at - STEP) track.at = Math.round(now);
       if (!passed(track.at, now, track.rule.heartbeat) || !this.#lives(track, now)) continue;
       const value = this.#status.value(track.slot);
-      // After a restart, Status lacks values of an object that was never complete.
+      // After a restart, Status may lack values of an object that was never complete.
       if (value !== undefined) this.#record(track, value, now);
     }
     if (this.#tickAt === 0) for (const track of this.#tracks.values()) track.fresh = false;

@@ -24,7 +24,7 @@ const stolen = {
 };
 const keyPresent = channelByPath.get('key.present') as Channel;
 
-/** Alarm triggers that mean driving without the right key. */
+/** Alarm triggers which mean that the car is driven without the right key. */
 const keyless: ReadonlySet<SlotValue> = new Set(['KeyLearning', 'UnauthenticatedStartup']);
 
 /** Time and place of the alarm that started a suspicion: movement from there without a key is a theft. */

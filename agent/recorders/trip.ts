@@ -46,7 +46,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
   #readings: TripReadings;
   /** Position that privacy has just removed: if privacy hides the rest of the car as well, the trip ends there. */
   #parting: TripState['position'] = null;
-  /** State since the readings of the parked car stopped. */
+  /** Saved state of a parked car since its readings stopped. */
   #silence: unknown;
 
   constructor({ status, records, rule = recordingDefaults.trip }: TripParts) {

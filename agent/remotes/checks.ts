@@ -106,7 +106,7 @@ interface StageCheck<S extends CheckStage> {
   readonly name: string;
   /** The requirement, for docs/commands.md. */
   readonly demand: string;
-  /** Codes of its refusals. If empty, those of the interlock. */
+  /** Error codes of its refusals. If empty, those of the interlock. */
   readonly codes: readonly ErrorCode[];
   refusal(asked: Stages[S]): Refusal | undefined;
 }
@@ -377,7 +377,7 @@ function hiding({ kind, ...car }: Car & { readonly kind: RemoteKind }): Refusal 
   return { code: 'command.private', detail: 'full privacy is chosen in the car: what it does could not be seen' };
 }
 
-/** Nothing in the message is proven yet: refuses only messages that would be refused even with a valid signature. */
+/** The message is not authenticated yet: refuses it only if it would be refused even with a valid signature. */
 function spent({ opened: { command }, key, ledger, verdict, quality }: Stages['repetition']): Refusal | undefined {
   if (ledger.find(command.id) !== undefined) return undefined;
   // The next authentic command settles a doubtful ledger once the time is known; until then a repetition has no effect.

@@ -46,7 +46,7 @@ export interface CommandIntakeParts {
   readonly rate?: CheckRate;
   /** Commands that concern the agent itself, by kind. */
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand> | undefined;
-  /** Carries out commands to the car, or the reason why this agent carries out no such commands. */
+  /** Carries out commands to the car; or the reason why this agent carries out none. */
   readonly car: string | CarCommands;
   /** Called with each authentic new command before its first state. */
   readonly arrived?: ((command: ArrivedCommand) => void) | undefined;
@@ -132,7 +132,7 @@ export class CommandIntake {
     this.reports.stop();
   }
 
-  /** Processes a command from within the unit. `crowded`: too many wait, so it is only answered. Never rejects. */
+  /** Processes a command from within the unit. `crowded`: the queue is full, so it is only answered. Never rejects. */
   async receive(payload: Uint8Array, correlation?: Uint8Array, crowded = false): Promise<void> {
     const { verifier } = this.#parts;
     const opened = this.#open(payload);
@@ -161,7 +161,7 @@ export class CommandIntake {
   }
 
   /**
-   * Processes an authentic command. `crowded`: too many wait, so it is only answered. `always`: a repetition is always
+   * Processes an authentic command; only answers it if `crowded` (the queue is full). `always`: a repetition is always
    * answered, however often it occurs. Never rejects.
    */
   async #take(

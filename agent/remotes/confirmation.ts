@@ -29,7 +29,7 @@ interface Waiting {
   readonly settle: (ending: Ending) => void;
 }
 
-/** Observes Status (during waits) and channels for the result that the car must show before a command is done. */
+/** Watches Status (during waits) and channels for the result that the car must show before a command is done. */
 export class Confirmations implements StatusObserver, ChannelObserver {
   readonly #status: Status;
   readonly #clock: Clock;
@@ -73,7 +73,7 @@ export class Confirmations implements StatusObserver, ChannelObserver {
     if (this.#waiting.size === 0) this.#status.observe(this);
     this.#waiting.add(waiting);
     const ending = await settled;
-    // By now all signals of the frame are applied: an unplugged cable also delivers no power.
+    // By now all signals of the frame are applied, e.g. that the cable was unplugged and not only that power stopped.
     this.#waiting.delete(waiting);
     if (this.#waiting.size === 0) this.#status.unobserve(this);
     cancel();

@@ -235,7 +235,7 @@ export class Ledger {
     this.#unreported = new Set([...this.#unreported, ...untold.map(({ id }) => id), ...unreported]);
     const actions = new Map<string, ActionRecord>();
     for (const action of newer === copy ? [...mine.actions, ...copy.actions] : [...copy.actions, ...mine.actions]) {
-      // The last state counts and moves to the end: the oldest entries are removed first.
+      // The last state of a command counts and moves to the end: the oldest entries are removed first.
       actions.delete(action.id);
       actions.set(action.id, action);
     }

@@ -11,7 +11,7 @@ import type { Effect, Plan } from './plan.ts';
 import type { Programs } from './programs.ts';
 import type { Thefts, Tracking } from './tracking.ts';
 
-/** The parts of the agent that commands change. */
+/** The parts of the agent that commands can change. */
 export interface EffectParts {
   readonly programs: Programs;
   readonly thefts: Thefts;

@@ -1,4 +1,4 @@
-/** Facts about a run of the preconditioning that the car itself does not report. */
+/** Facts that the car itself does not report about a run of the preconditioning. */
 import type { RemoteType } from '../../protocol/remote/table.ts';
 import { type Slot, type SlotValue, slotAt } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../model/mapping.ts';

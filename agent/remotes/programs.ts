@@ -67,7 +67,7 @@ export class Programs {
   #charging: readonly Kept[] = [];
   /** Start of the delayed charging, UTC ms. */
   #delayed: number | undefined;
-  /** Slots that this agent wrote: it does not overwrite the charging times of the car. */
+  /** Slots that this agent wrote. It must not overwrite charging times that the car reports. */
   readonly #written = new Set<Slot>();
 
   constructor(parts: ProgramsParts) {
@@ -99,7 +99,7 @@ export class Programs {
     };
   }
 
-  /** Replaces all charging programs by these. A program without slot gets the first free slot. */
+  /** Replaces all charging programs by `programs`. A program without slot gets the first free slot. */
   charging(programs: readonly RemoteChargeProgram[]): Effect {
     const taken = new Set(programs.map(({ slot: place }) => place));
     const free = Array.from({ length: PROGRAMS }, (_, index) => index + 1).filter((place) => !taken.has(place));

@@ -1,4 +1,4 @@
-/** A map of bounded size: a full generation replaces the previous one. A value that is used stays. */
+/** A map of bounded size: a full generation replaces the previous one, but values in use are kept. */
 export class RecentMap<V> {
   readonly #capacity: number;
   #current = new Map<string, V>();

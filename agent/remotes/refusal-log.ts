@@ -6,7 +6,7 @@ const MAX_LINES = 5;
 const MINUTE_MS = 60_000;
 
 /**
- * Refusals without an answer to the sender: an answer would let any sender cause reports about the command of another.
+ * Refusals that the sender gets no answer to: otherwise any sender could cause reports about another's command.
  * Counts all and logs the first {@link MAX_LINES} of each minute.
  */
 export class RefusalLog {

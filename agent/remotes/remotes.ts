@@ -142,7 +142,7 @@ export class Remotes {
 
   /**
    * Completes the open commands of an earlier run, without doing anything to the car: a sent command is done if the car
-   * shows that in time; all others failed. Then starts the schedule.
+   * shows the result in time; all others failed. Then starts the schedule.
    */
   async resume(): Promise<void> {
     const { ledger } = this.#o;
@@ -261,7 +261,7 @@ export class Remotes {
       const { ledger, log } = this.#o;
       await this.intake.makeUp();
       if (ledger.find(id) !== undefined) return;
-      // The due time and the end of the lost period are from the same clock.
+      // The due time is from the car's own clock: add the skew that the end of the lost period includes.
       if (ledger.forgot(due + SKEW)) {
         log.warn('program.skipped', { id, type });
         return;

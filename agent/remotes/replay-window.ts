@@ -1,4 +1,4 @@
-/** Used counters of a key: the highest {@link REMEMBERED} of them. */
+/** The {@link REMEMBERED} highest used counters of a key. */
 export interface ReplayWindow {
   readonly highest: number;
   /** Used counters below the highest one, highest first, each as the distance to the previous one. */

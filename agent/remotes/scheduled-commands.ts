@@ -56,7 +56,7 @@ export class ScheduledCommands {
     this.#cancelWaker();
     const { next } = schedule;
     const now = clock.now();
-    // Due entries that wait for a known time are checked with the rest.
+    // Due entries that cannot run until the time is known are checked with the rest.
     const look = asleep?.() === true ? SLEEPING_LOOK : LOOK;
     const wait = next === undefined || next <= now ? look : Math.min(look, next - now);
     this.#cancel = clock.after(wait, this.#look);

@@ -45,7 +45,7 @@ interface VerificationParts {
   readonly budget: CheckBudget;
   /** Checks the signature, which is the expensive part. */
   readonly verify: (candidate: UnverifiedCommand) => boolean;
-  /** Carries out an authentic command or, when `crowded`, answers only that too many wait. */
+  /** Carries out an authentic command or, when `crowded`, answers only that too many are queued. */
   readonly take: (candidate: UnverifiedCommand, crowded: boolean) => void;
 }
 

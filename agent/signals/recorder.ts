@@ -190,7 +190,7 @@ export class SignalRecorder implements Recorder {
 
   /** Records a change of value, if the rules allow it. */
   #take(place: number, count: number, at: number): void {
-    // A hidden signal causes no call of this observer, so this one is visible.
+    // This observer is not called for a hidden signal, so the signal is visible.
     this.#hidden[place] = 0;
     if (!this.#wanted(place)) return;
     // A signal without a record has NaN, and no difference to NaN is less than a dead-band.

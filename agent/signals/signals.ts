@@ -152,7 +152,7 @@ export class Signals {
     }
     this.#counts[place] = count;
     this.#changedAt[place] = at;
-    // Hidden while collection is paused.
+    // Signals are also hidden while collection is paused.
     if (this.hidden(place)) return;
     for (const observer of this.#observers) observer.changed(place, count, at);
   }

@@ -51,7 +51,7 @@ export class WatchedSignals implements MonitorSignals {
 
   readonly #observer: CustomSignalObserver = {
     changed: (place, _count, at) => this.#watchers.get(place)?.(at),
-    // Monitors already treat hidden values as unknown.
+    // Monitors already treat a hidden value as unknown.
     absent: (place, at) => {
       if (!this.#signals.hidden(place)) this.#watchers.get(place)?.(at);
     },

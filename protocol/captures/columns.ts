@@ -20,7 +20,7 @@
  */
 import { NumberReader, NumberWriter, REACH } from '../columns/numbers.ts';
 
-/** Frames as columns, in the form of the agent's batches. */
+/** Frames as columns, like the agent's batches. */
 export interface CapturedFrames {
   readonly count: number;
   /** UTC milliseconds with fraction, exact to the microsecond. */

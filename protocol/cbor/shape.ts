@@ -51,7 +51,7 @@ export function join(parts: Uint8Array): Uint8Array {
   return item.written;
 }
 
-/** Traverses the item that starts at the first byte, by one head and its string at a time. */
+/** Traverses the item that starts at the first byte, one head and its string at a time. */
 class Walk {
   start = 0;
   end = 0;

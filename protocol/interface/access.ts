@@ -72,7 +72,7 @@ export function scopesOf({ id, side, scopes }: Operation): OperationScopes {
   return row;
 }
 
-/** Each side is served below its base, and at the root for addresses typed by hand. */
+/** Each side is served below its base path, and at the root for addresses typed by hand. */
 export const roots: Readonly<Record<Side, readonly string[]>> = { fleet: [bases.fleet, ''], user: [bases.user, ''] };
 
 const published: readonly AccessRow[] = operations.flatMap((operation) => {

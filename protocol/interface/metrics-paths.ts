@@ -1,4 +1,4 @@
-/** Paths of the metrics servers, the part of the access table that a car loads without the rest. */
+/** Paths of the metrics servers: a car loads this part of the access table without the rest. */
 export const metricsPaths = {
   'car metrics': ['/status', '/metrics'],
   'hub metrics': ['/health', '/metrics'],

@@ -23,7 +23,7 @@ export function speedAtMost(limit: number): InterlockRule {
   };
 }
 
-/** Describes an act of the driver that ends an action. */
+/** Describes something that the driver does to end an action. */
 export function driverAct(path: string, value: string | boolean, detail: string): FailureSign {
   return { path, value, code: 'command.canceled', detail };
 }

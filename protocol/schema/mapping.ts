@@ -13,7 +13,7 @@
  */
 import { type TSchema, text } from './fields.ts';
 
-/** One slot for the complete value, e.g. a position inside an alarm. */
+/** Makes one slot for the complete value, e.g. a position inside an alarm. */
 export function whole<S extends TSchema>(schema: S): S {
   return { ...schema, 'x-slot': 'whole' };
 }
@@ -23,7 +23,7 @@ export function unmapped<S extends TSchema>(schema: S): S {
   return { ...schema, 'x-slot': 'none' };
 }
 
-/** Omitted from paths: `lastPosition.properties.heading` is the slot `lastPosition.heading`. */
+/** Omits the name from paths: `lastPosition.properties.heading` is the slot `lastPosition.heading`. */
 export function flat<S extends TSchema>(schema: S): S {
   return { ...schema, 'x-flat': true };
 }

@@ -71,7 +71,7 @@ export class Accelerometer {
     }
   }
 
-  /** Corrects the times: the clock was `by` ms behind. */
+  /** Moves all times `by` ms later, because the clock was behind. */
   correct(by: number): void {
     for (const [place, at] of this.#at.entries()) this.#at[place] = at + by;
     this.#last += by;

@@ -26,7 +26,7 @@ const REST = 500;
 /** The car lies on its side or roof (60° and more) if its upward acceleration is below this (m/s²) for so long (ms). */
 const UPRIGHT = 4.9;
 const LYING = 2_000;
-/** Limits of the collision schema: change of speed, km/h, and time between samples of a pulse, ms. */
+/** Limits of the collision schema: change of speed in km/h, and time between samples of a pulse in ms. */
 const LIMIT = { change: 1_000, interval: 1_000 };
 
 /** A collision in progress: recorded at once, and again with all measurements when `until` is reached. */

@@ -19,7 +19,7 @@ const CLASS = 60;
 const SEVERITY = { minor: 15, major: 25 };
 
 /**
- * The filter of SAE J211-1 appendix C: two poles, run forwards and backwards so that it shifts no peak. If the samples
+ * The filter of SAE J211-1 appendix C: two poles, run forwards and backwards so that no peak is shifted. If the samples
  * are too far apart for the class, there is nothing to filter, and they are returned unchanged.
  */
 export function filtered(samples: Float64Array, interval: number): Float64Array {

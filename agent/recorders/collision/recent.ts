@@ -67,7 +67,7 @@ export class RecentReadings {
     this.#ordered = false;
   }
 
-  /** Corrects the times: the clock was `by` ms behind. */
+  /** Moves all times `by` ms later, because the clock was behind. */
   correct(by: number): void {
     this.#readings = this.#readings.map((reading) => ({ ...reading, at: reading.at + by }));
   }

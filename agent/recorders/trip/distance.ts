@@ -196,7 +196,7 @@ function settleStretch(meter: Meter): void {
   meter.stepped = false;
 }
 
-/** Corrects the times: the clock was `by` ms behind. */
+/** Moves all times `by` ms later, because the clock was behind. */
 export function correctMeter(meter: Meter, by: number): void {
   if (meter.speed !== null) meter.speed.at += by;
   if (meter.odometer !== null) meter.odometer.at += by;

@@ -1,4 +1,4 @@
-/** Decides which events of the phase table have happened. Reads the state of the trip and Status; changes neither. */
+/** Decides which events of the phase table (phases.ts) have happened, from the state of the trip and Status. */
 import type { TripRule } from '../../../protocol/recording.ts';
 import type { StatusReader } from '../../model/status.ts';
 import { hasSwitch, measuresWay, powerOf } from './car.ts';
@@ -7,7 +7,7 @@ import type { TripEvent, TripPhase } from './phases.ts';
 import { moving, privacy, speed } from './slots.ts';
 import type { TripState } from './state.ts';
 
-/** Signs of use among the readings of one time. */
+/** Signs of use among the readings made at one time. */
 export interface CarUse {
   /** True if the readings include the value that decides whether the car is on. */
   readonly power: boolean;
@@ -71,7 +71,7 @@ export function overdue(phase: TripPhase, { state, status, rule }: TripContext, 
   const { open, heardAt, offAt } = state;
   if (open === null) return false;
   const { pause, gap } = open;
-  // Full privacy forbids any publication before it ends.
+  // Under full privacy nothing may be published until it ends.
   if (gap !== null && status.value(privacy) === 'Full') return false;
   if (phase === 'gap' && gap !== null) return at - gap.since > rule.grace;
   if (pause === null) return false;

@@ -1,4 +1,4 @@
-/** Carries out the phase table: one method for each action, and the events that trigger them. */
+/** Carries out the phase table (phases.ts): one method for each action, and the events that trigger them. */
 import type { TripRule } from '../../../protocol/recording.ts';
 import type { Trip, TripFault, TripFaultCause } from '../../../protocol/schema/trip.ts';
 import type { StatusReader } from '../../model/status.ts';

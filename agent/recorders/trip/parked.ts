@@ -1,4 +1,4 @@
-/** The actions of the phase table for a car without a trip. */
+/** Actions of the phase table (phases.ts) for a car without a trip. */
 import type { TripFaultCause } from '../../../protocol/schema/trip.ts';
 import { measuresWay, powerOf } from './car.ts';
 import * as meters from './distance.ts';

@@ -45,7 +45,7 @@ export function feature(
   };
 }
 
-/** Replaces the named positions in the JSON of a record by the form for the viewer, or removes them. */
+/** Replaces the named positions in the JSON of a record by those that the viewer may see, or removes them. */
 export function placePositions<T extends object, K extends keyof T & string>(
   viewer: Viewer,
   written: Members,

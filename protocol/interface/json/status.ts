@@ -1,4 +1,4 @@
-/** Current state of the car, in the form of the viewer's line. */
+/** Current state of the car, in the format of the viewer's line of the interface. */
 import { type StatusContents, statusContentsSchema } from '../../schema/status.ts';
 import { dateTime } from './date-time.ts';
 import { adasJson, energyWithAliases, engineWithAliases, preconditioningWithAliases } from './deprecated-aliases.ts';

@@ -1,4 +1,4 @@
-/** Access to the buses and its limit; separate from the schemas, which a page does not load. */
+/** Scope and limit of access to the buses; separate from the schemas, so that a page need not load them. */
 import type { Scope } from '../operations/scopes.ts';
 
 /** Frames bypass Status, and thus all scopes that protect values: they have a separate scope. */

@@ -46,7 +46,7 @@ function embedded({ odometer = {}, kinetic = {} }: Readonly<Record<string, JsonS
   return deprecated(object('StatusEmbedded', 'Deprecated.', [], { extension }));
 }
 
-/** The user line spells one name of the enumeration `off`. */
+/** Returns the schema for the user line, which spells one name of the enumeration `off`. */
 export function userAdas(adas: JsonSchema): JsonSchema {
   const { aebs = {} } = adas.properties ?? {};
   const names = (aebs.enum ?? []).map((name) => (name === 'Off' ? 'off' : name));

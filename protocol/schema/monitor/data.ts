@@ -71,7 +71,7 @@ export function codedData(data: TriggerData): { readonly data: DataCode; readonl
   return isSignal(data) ? { data: 'signal', signal: signalNameOf(data) } : { data };
 }
 
-/** Converts data to the names for people and the HTTP interface. */
+/** Converts data to the names that people and the HTTP interface use. */
 export function dataOf({ data, signal }: { readonly data: DataCode; readonly signal?: string }): TriggerData {
   return data === 'signal' ? `signal.${signal ?? ''}` : data;
 }
