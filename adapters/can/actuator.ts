@@ -16,7 +16,7 @@ import {
 } from './dbc/index.ts';
 import { extremes, messagesOf, type SignalValues } from './parameters.ts';
 
-/** Frames that carry out a command of the profile. Without `send`, the command is carried out in another manner. */
+/** A command of the profile. Without `send`, something other than frames carries it out. */
 interface FrameCommand {
   readonly send?: Send | undefined;
 }
@@ -33,7 +33,7 @@ type Commands = Readonly<Record<string, FrameCommand>>;
 
 /**
  * Checks the commands of a profile against the network descriptions.
- * @returns the valid commands, and the faults of the others
+ * @returns the valid commands, and a diagnostic for each of the others
  */
 export function prepareCommands(
   commands: Commands,
@@ -50,7 +50,7 @@ export function prepareCommands(
     if (send === undefined) continue;
     try {
       const command = prepare(send, bound);
-      // Detect a value that the signal cannot carry now, not when a user waits at the car.
+      // Check now that the signals can carry the values, not when a user is waiting at the car.
       for (const values of extremes(send.signals)) codec.encode(send.message, values);
       prepared.set(action, command);
     } catch (error) {
@@ -99,8 +99,8 @@ export class FrameActuator implements Actuator {
   }
 
   /**
-   * @throws VigieError `command.unsupported`, `command.asleep`, the bus's rejection, or the error of `allowed`; after
-   * the first frame as {@link BrokenOff}
+   * @throws VigieError `command.unsupported`, `command.asleep`, the bus's rejection, or the error that `allowed`
+   * throws; from the second frame on as {@link BrokenOff}
    */
   async actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void> {
     const command = this.#prepared.get(action);

@@ -1,7 +1,7 @@
 /** The frames of each bus by identifier: count, period, last payload, and the last change of each bit. */
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../../agent/ports.ts';
 
-/** Maximum number of identifiers in the table. A bus with more carries noise or random identifiers of 29 bits. */
+/** Maximum number of identifiers in the table. A bus with more carries noise or random 29-bit identifiers. */
 const MOST = 4096;
 /** Weight of the newest interval in the smoothed period. */
 const SHARE = 1 / 8;
@@ -13,7 +13,7 @@ export interface FrameEntry {
   /** Identifier with EXTENDED bit. */
   readonly id: number;
   count: number;
-  /** Smoothed time between two frames, ms; undefined after the first. */
+  /** Smoothed time between two frames in ms; undefined until the second frame. */
   period: number | undefined;
   /** Time of the last frame, UTC ms. */
   at: number;

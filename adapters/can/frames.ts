@@ -63,7 +63,9 @@ export function append(
   return true;
 }
 
-/** Returns the frames from `from` to `to` (excluded) of a batch, in the same memory; `at` may replace their times. */
+/**
+ * Returns the frames `from` to `to` (excluded) of a batch without copying them. If given, `at` replaces their times.
+ */
 export function slice(batch: FrameBatch, from: number, to: number, at = batch.at.subarray(from, to)): FrameBatch {
   return {
     count: to - from,

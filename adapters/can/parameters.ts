@@ -1,6 +1,6 @@
 /**
  * Signals of a command whose values are parameters of the command. The profile contains `{longitude}` in place of such
- * a value. The message is then sent once for each position, in order.
+ * a value. The message is then sent once for each position of a route, in order.
  */
 import type { ActionParameters } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -10,7 +10,10 @@ export type SignalValues = Readonly<Record<string, number | string>>;
 /** Maximum number of positions: nine waypoints and the destination (interface: Navigation). */
 const MOST = 10;
 
-/** Parameters with their lowest and highest value: degrees of WGS 84; 0 for the first position; 1 for the last only. */
+/**
+ * Parameters with lowest and highest value: degrees (WGS 84), index of the position from 0, and 1 for the last one
+ * only.
+ */
 const ranges = {
   longitude: [-180, 180],
   latitude: [-90, 90],
@@ -25,7 +28,8 @@ function parametric(signals: SignalValues): boolean {
 }
 
 /**
- * Returns the lowest and highest values, all of which a network description must be able to carry for the command.
+ * Returns the signals with all parameters at their lowest and at their highest values. A network description must be
+ * able to carry both.
  * @throws VigieError `configuration.wrong` if a parameter is unknown
  */
 export function extremes(signals: SignalValues): readonly SignalValues[] {
@@ -34,7 +38,7 @@ export function extremes(signals: SignalValues): readonly SignalValues[] {
 }
 
 /**
- * Fills the parameters into the frames of one command, in the order in which they are sent.
+ * Returns the signals of each frame of one command with the parameters filled in, in the order of sending.
  * @throws VigieError `command.unsupported` if the profile and the parameters do not match
  */
 export function messagesOf(signals: SignalValues, parameters: ActionParameters | undefined): readonly SignalValues[] {

@@ -12,7 +12,7 @@ function together(a: Selection | undefined, b: Selection | undefined): boolean {
   return a.ranges.some(([low, high]) => b.ranges.some(([from, to]) => low <= to && from <= high));
 }
 
-/** Returns true if both can be in one frame: no multiplexor above them separates them. */
+/** Returns true if one frame can contain both signals: no multiplexor must have different values for them. */
 function coexist(a: Signal, b: Signal): boolean {
   for (let x: Signal | undefined = a; x !== undefined; x = x.selection?.multiplexor) {
     for (let y: Signal | undefined = b; y !== undefined; y = y.selection?.multiplexor) {

@@ -7,7 +7,7 @@ import { crc8H2f, crc8J1850 } from './crc8.ts';
 import type { BitField } from './database.ts';
 import { bitsOf, bytesNeeded, readBits, writeBits } from './layout.ts';
 
-/** A sum, exclusive or, or CRC-8 SAE J1850 over all bytes. The bit field is that of the checksum. */
+/** A sum, exclusive or, or CRC-8 SAE J1850 over all bytes. The bit field is the position of the checksum. */
 export interface PlainProtection extends BitField {
   /** `sum` and `xor` count the checksum bits as 0. The CRC skips its own byte. */
   readonly method: 'sum' | 'xor' | 'crc8-j1850';
@@ -15,11 +15,11 @@ export interface PlainProtection extends BitField {
   readonly counter?: BitField;
 }
 
-/** AUTOSAR E2E profile 1 (PRS_E2EProtocol §6.1), both bytes of the Data ID in the CRC (E2E_P01DataIDMode). */
+/** AUTOSAR E2E profile 1 (PRS_E2EProtocol §6.1) with both bytes of the Data ID in the CRC (E2E_P01DataIDMode). */
 export interface Profile1 {
   readonly method: 'e2e-profile-1';
   readonly dataId: number;
-  /** Bit offsets, multiples of 8 and 4. Variant 1A has 0 and 8. */
+  /** Bit offset of the CRC, a multiple of 8, and of the counter, a multiple of 4. Variant 1A uses 0 and 8. */
   readonly crcOffset: number;
   readonly counterOffset: number;
 }
@@ -33,7 +33,7 @@ export interface Profile2 {
 
 export type Protection = PlainProtection | Profile1 | Profile2;
 
-/** Returns the number of counter values before it restarts at 0; 1 without a counter. */
+/** Returns the number of values of the counter before it restarts at 0; 1 without a counter. */
 function counterModulus(protection: Protection): number {
   if (protection.method === 'e2e-profile-1') return 15;
   if (protection.method === 'e2e-profile-2') return 16;
@@ -77,7 +77,8 @@ function checksum(data: Uint8Array, protection: Protection): number {
   const bytes = [...data].filter((_, i) => i !== own);
   if (protection.method === 'e2e-profile-1') {
     const { dataId } = protection;
-    // PRS_E2E_00163: the low byte comes first. PRS_E2E_00083: starts at 0 and does not invert, unlike the plain CRC.
+    // PRS_E2E_00163: the low byte comes first. PRS_E2E_00083: the CRC starts at 0 and is not inverted, unlike the plain
+    // one.
     return crc8J1850([dataId & 0xff, dataId >>> 8, ...bytes], 0, 0);
   }
   if (protection.method === 'e2e-profile-2') {

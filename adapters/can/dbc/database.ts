@@ -10,7 +10,9 @@ export type Attributes = ReadonlyMap<string, AttributeValue>;
 /** Raw value to name, from `VAL_`. */
 export type Choices = ReadonlyMap<number, string>;
 
-/** The signal is in the frame if the raw value of `multiplexor` lies in one of the ranges, ends included. */
+/**
+ * Condition for a signal to be in the frame: the raw value of `multiplexor` lies in one of the ranges, ends included.
+ */
 export interface Selection {
   readonly multiplexor: Signal;
   readonly ranges: readonly (readonly [low: number, high: number])[];
@@ -69,7 +71,7 @@ export interface DbcMessage {
   readonly symbol: string;
   /** Payload length in bytes. More than 64 only in transport protocols. */
   readonly length: number;
-  /** True for the CAN FD frame format. The second is true if the data phase has the higher bit rate. */
+  /** True for the CAN FD frame format. `bitRateSwitch`: true if the data phase has the higher bit rate. */
   readonly fd: boolean;
   readonly bitRateSwitch: boolean;
   /** Matched by parameter group number instead of the complete identifier (SAE J1939-21). */

@@ -35,7 +35,7 @@ interface Reader {
   readonly exact: { readonly factor: bigint; readonly offset: bigint } | undefined;
   readonly parent: number;
   readonly ranges: readonly (readonly [number, number])[];
-  /** 10 to the power of the number of decimals. Undefined for the precision of a double. */
+  /** 10 to the power of the number of decimals. Undefined if values keep the precision of a double. */
   readonly scale: number | undefined;
 }
 
@@ -60,8 +60,8 @@ export class DbcFrameReader {
   }
 
   /**
-   * Decodes frame `i` of the batch. Undefined if no DBC of its bus has it, and for error and remote frames.
-   * Omits signals that a multiplexor does not select and those past the end of the payload.
+   * Decodes frame `i` of the batch. Returns undefined if no DBC of its bus describes it, and for error and remote
+   * frames. Omits signals that a multiplexor does not select and those past the end of the payload.
    */
   decode(batch: FrameBatch, i: number): ReadFrame | undefined {
     const id = batch.id[i]!;
@@ -147,7 +147,7 @@ function readersOf(signals: readonly Signal[]): Reader[] {
     if (known !== undefined) return known;
     const { selection } = signal;
     const parent = selection === undefined ? -1 : add(selection.multiplexor);
-    // A signal has at most 64 bits: 64 bytes from a multiple of 8 on hold it.
+    // A signal has at most 64 bits, so the 64 bytes that begin at a multiple of 8 bits contain it.
     const base = readable(signal) ? 0 : (runStart(signal) >>> 6) * 8;
     const table = Int32Array.from(operation({ ...signal, start: signal.start - 8 * base }));
     const needs = bytesNeeded(signal);
@@ -162,12 +162,14 @@ function readersOf(signals: readonly Signal[]): Reader[] {
   return readers;
 }
 
-/** 10 to the power of the number of decimals of a signal's values. Undefined for the precision of a double. */
+/**
+ * Returns 10 to the power of the number of decimals of a signal's values; undefined to keep the precision of a double.
+ */
 export function scaleOf({ type, factor, offset }: Signal): number | undefined {
   return type === 'float' ? undefined : decimalScale(factor, offset);
 }
 
-/** Returns true if inputs and outputs are integers and some are larger than 2^53. */
+/** Returns true if raw and physical values are integers and some are larger than 2^53. */
 function needsExactness({ type, length, factor, offset }: Signal): boolean {
   if (type === 'float' || !Number.isInteger(factor) || !Number.isInteger(offset)) return false;
   return 2 ** length * Math.abs(factor) + Math.abs(offset) > limit;

@@ -14,8 +14,9 @@ export function databasesOf(bound: readonly BoundDatabase[], bus: string | undef
 }
 
 /**
- * Parameter group number of a 29-bit identifier, 18 bits (SAE J1939-21 §5.2): extended data page, data page, PDU
- * format and, from format 240 up, the group extension. Below 240 that byte is the destination and not part of it.
+ * Parameter group number of a 29-bit identifier, 18 bits (SAE J1939-21 §5.2): extended data page, data page, PDU format
+ * and, for formats from 240 up, the group extension. For lower formats that byte is the destination address, which is
+ * not part of the number.
  */
 export function parameterGroup(id: number): number {
   const group = (id >>> 8) & 0x3ffff;
@@ -26,8 +27,8 @@ export function parameterGroup(id: number): number {
 const anySource = 0xfe;
 
 /**
- * Finds the message of an identifier. The complete identifier takes precedence. For J1939 the parameter group follows:
- * the message with the frame's source address, else the one for any source, else the first with this group.
+ * Finds the message of an identifier. A message with the complete identifier takes precedence. Otherwise J1939 messages
+ * match by parameter group: the one with the frame's source address, else the one for any source, else the first.
  */
 export class MessageIndex {
   readonly #exact = new Map<number, DbcMessage>();
@@ -67,7 +68,7 @@ export class MessageIndex {
   }
 }
 
-/** Finds the message of a frame: by its bus, then in the first database of that bus which has its identifier. */
+/** Finds the message of a frame in the first database of its bus that contains the identifier. */
 export class MessageFinder {
   readonly #bound: readonly BoundDatabase[];
   readonly #indexes = new Map<string | undefined, readonly MessageIndex[]>();

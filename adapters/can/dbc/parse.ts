@@ -8,9 +8,8 @@ import { statements } from './statements.ts';
 import { decodeText } from './text.ts';
 
 /**
- * Loads a CAN network description (Vector DBC file format). Never throws: reports deviations
- * as diagnostics. A file that is not a network description returns an empty database and a diagnostic of severity
- * `error`.
+ * Loads a CAN network description (Vector DBC file format). Never throws: reports deviations as diagnostics. A file
+ * that is not a network description yields an empty database and a diagnostic of severity `error`.
  * @param file name for the diagnostics.
  */
 export function parseDbc(bytes: Uint8Array, file: string): { database: Database; diagnostics: Diagnostic[] } {

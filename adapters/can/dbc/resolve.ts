@@ -7,7 +7,7 @@ import type { AttributeTarget, Declarations, MessageDeclaration, SignalDeclarati
 import type { DbcFindings } from './findings.ts';
 import { isMultiplexor, type Loaded, type NamedSelection, selectSignals } from './multiplexing.ts';
 
-/** Declarations about an element elsewhere in the file. */
+/** Declarations about an element that other statements of the file contain. */
 class Owner {
   comment: string | undefined;
   choices: Choices | undefined;
@@ -22,7 +22,7 @@ const furthestBit = 4095 * 8;
 
 const key = (target: AttributeTarget): string => `${target.scope}\u0000${target.id ?? ''}\u0000${target.name ?? ''}`;
 
-/** All declarations by element, so that statements in any order find theirs. */
+/** All declarations by element, so that the order of the statements does not matter. */
 class Owners {
   readonly #owners = new Map<string, Owner>();
 

@@ -14,7 +14,7 @@ export function isKeyword(word: string): boolean {
   return keywords.has(word);
 }
 
-/** Text that was expected at `at`. The parser catches it and reports a diagnostic. */
+/** Thrown where the text does not continue as expected. The parser catches it and reports a diagnostic. */
 export class SyntaxFault extends Error {
   readonly at: number;
   constructor(at: number, message: string) {
@@ -28,15 +28,15 @@ const space = /[ \t\r\n\v\f\u00a0\ufeff]*/y;
 const blank = /[ \t\r\v\f\u00a0]*/y;
 const word = /[A-Za-z_][A-Za-z0-9_]*/y;
 /**
- * Names in real files may begin with digits, and contain dots, dashes and non-ASCII letters. These characters end a
- * name.
+ * Names in real files may begin with digits, and contain dots, dashes and non-ASCII letters. Only these characters end
+ * a name.
  */
 const name = /[^\s:;,"|@()[\]]+/y;
 const number = /[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/y;
 /** A line that starts with a keyword. */
 const statement =
   /\n(?=[ \t]*(?:VERSION|NS_|BS_|BU_|BO_|SG_|BO_TX_BU_|EV_|ENVVAR_DATA_|EV_DATA_|SGTYPE_|SGTYPE_VAL_|SIG_TYPE_REF_|SIG_GROUP_|SIG_VALTYPE_|SIGTYPE_VALTYPE_|SG_MUL_VAL_|VAL_|VAL_TABLE_|CM_|BA_DEF_|BA_DEF_DEF_|BA_|BA_DEF_REL_|BA_DEF_DEF_REL_|BA_REL_|BA_DEF_SGTYPE_|BA_SGTYPE_|CAT_DEF_|CAT_|FILTER)(?:[ \t:\r\n]|$))/g;
-/** A line that is hardly prose in a comment: a keyword, followed by text that fits only its statement. */
+/** A line that is unlikely to be prose in a comment: a keyword, followed by text that fits only its statement. */
 const unmistakable =
   /\n(?:BO_ +\d+ +\S+ *: *\d|[ \t]*SG_ +\S+ *\S* *: *\d+\||CM_ +(?:"|BU_ |BO_ +\d|SG_ +\d|EV_ )|BA_DEF_ |BA_(?:DEF_DEF_)? +"|VAL_ +\d|SIG_VALTYPE_ +\d)/g;
 const closed = /"\s*;/g;
@@ -207,14 +207,14 @@ export class Scanner {
   }
 
   /**
-   * Reads a quoted text, which may span lines. `\"` is a quote inside it. With `last`, the text ends its statement, so
-   * a quote that is not followed by `;` belongs to it. Reports faults to `odd`.
+   * Reads a quoted string, which may span lines. `\"` is a quote inside it. If `last`, the string ends its statement,
+   * so a quote that is not followed by `;` is part of it. Reports faults to `odd`.
    */
   string(last: boolean, odd: (message: string) => void): string {
     this.skipSpace();
     const start = this.at;
     if (this.text[start] !== '"') throw this.#missing('a text in quotes');
-    // If a statement begins before the text ends, the closing quote is missing.
+    // If a statement begins before the string ends, the closing quote is missing.
     const next = (last ? this.#unmistakable : this.#statements).after(start);
     const quote = this.#closingQuote(start + 1, next);
     const proper = last ? this.#closed.after(start + 1) : quote;
@@ -233,11 +233,11 @@ export class Scanner {
       .replaceAll('\r\n', '\n');
   }
 
-  /** Index of the quote that closes a text, or `limit`. */
+  /** Returns the index of the quote that closes a string, or `limit`. */
   #closingQuote(from: number, limit: number): number {
     for (let i = this.text.indexOf('"', from); i >= 0 && i < limit; i = this.text.indexOf('"', i + 1)) {
       if (this.text[i - 1] !== '\\' || i === from) return i;
-      // A path may end with a backslash. Then the quote after it closes the text.
+      // A path may end with a backslash. Then the quote after it closes the string.
       if (/^[ \t]*;[ \t]*(?:[\r\n]|$)/.test(this.text.slice(i + 1, i + 40))) return i;
     }
     return limit;
@@ -267,7 +267,7 @@ export class Scanner {
   }
 
   #nextStatement(): number {
-    // The fault may be noticed only at the first token of the next statement, past its line end.
+    // The fault may be noticed only at the first token of the next statement, after the end of the faulty line.
     let from = this.at;
     while (from > 0 && /\s/.test(this.text[from - 1]!)) from--;
     return Math.min(this.#statements.after(from) + 1, this.text.length);

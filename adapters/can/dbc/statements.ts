@@ -56,7 +56,7 @@ const version: Statement = (s, into, findings) => {
   into.version = text(s, findings);
 };
 
-/** The list of symbols has no meaning. Each symbol is alone on its line. */
+/** Skips the list of symbols, which has no meaning. Each symbol is alone on its line. */
 const newSymbols: Statement = (s) => {
   s.accept(':');
   for (;;) {
@@ -318,7 +318,7 @@ const group: Statement = (s, into, findings) => {
   end(s, findings);
 };
 
-/** Statements that do not define frames and signals, and those between nodes and signals. */
+/** Skips statements that do not define frames and signals, and those that relate nodes to other elements. */
 const ignored: Statement = (s) => s.skipStatement();
 
 export const statements: Readonly<Record<string, Statement>> = {

@@ -1,9 +1,11 @@
-/** Detects if the values of a frame differ from those of the previous frame of its identifier. */
+/** Detects whether the values of a frame differ from those of the previous frame of its identifier. */
 import type { Signal } from '../dbc/database.ts';
 import { selects } from '../dbc/frame-reader.ts';
 import { bitsOf, bytesNeeded, longestPayload, readable, readBits } from '../dbc/layout.ts';
 
-/** Combinations of multiplexor values that are kept apart; with more, a frame may pass once too often. */
+/**
+ * Maximum number of combinations of multiplexor values compared separately; with more, a frame may pass once too often.
+ */
 const MOST_PAGES = 4096;
 
 /** The compared bits for one combination of multiplexor values. */
@@ -17,11 +19,13 @@ export class ChangeDetector {
   readonly #signals: readonly Signal[] | undefined;
   readonly #multiplexors: readonly Signal[];
   readonly #pages = new Map<string, Page>();
-  /** Without signals: the payload before, and its length. */
+  /** Without signals: the previous payload, and its length. */
   readonly #previous = new Uint8Array(longestPayload);
   #previousLength = -1;
 
-  /** @param signals to compare, those of a multiplexor with their last own value; without them the whole payload */
+  /**
+   * @param signals compared signals; a multiplexed one with its own last value. If omitted, compares the whole payload
+   */
   constructor(signals?: readonly Signal[]) {
     this.#signals = signals?.filter(readable);
     this.#multiplexors = [...new Set(this.#signals?.flatMap(multiplexorsOf) ?? [])];
@@ -45,7 +49,7 @@ export class ChangeDetector {
     const key = this.#multiplexors.map((signal) => rawOf(payload, signal)).join();
     const known = this.#pages.get(`${payload.length}:${key}`);
     const page = known ?? this.#newPage(`${payload.length}:${key}`, payload, signals);
-    // A page without any of the signals shows no difference.
+    // A page on which no signal is present shows no difference.
     let differs = known === undefined && page.mask.some((mask) => mask !== 0);
     for (let k = 0; k < payload.length; k++) {
       const byte = payload[k]! & page.mask[k]!;
@@ -73,7 +77,7 @@ function multiplexorsOf({ selection }: Signal): Signal[] {
   return selection === undefined ? [] : [selection.multiplexor, ...multiplexorsOf(selection.multiplexor)];
 }
 
-/** The multiplexors above a signal have values with which it is in the payload. */
+/** Returns true if the payload contains the signal: the multiplexors above it have values that select it. */
 function isSelected(payload: Uint8Array, { selection }: Signal): boolean {
   if (selection === undefined) return true;
   const { multiplexor, ranges } = selection;
@@ -81,7 +85,7 @@ function isSelected(payload: Uint8Array, { selection }: Signal): boolean {
   return raw !== undefined && selects(multiplexor, Number(raw), ranges) && isSelected(payload, multiplexor);
 }
 
-/** Returns unsigned bits, or undefined past the end. */
+/** Returns the bits of a signal as an unsigned integer, or undefined if they are past the end. */
 function rawOf(payload: Uint8Array, signal: Signal): bigint | undefined {
   return bytesNeeded(signal) > payload.length ? undefined : readBits(payload, signal);
 }

@@ -1,4 +1,4 @@
-/** Finds the checksum bits and their method by trial. */
+/** Finds the bits and the method of a checksum by trial. */
 import { crc8H2f, crc8J1850 } from '../dbc/crc8.ts';
 import type { FoundCounter } from './counters.ts';
 import { type Algorithm, checksumAt, type Place, residual } from './residuals.ts';
@@ -6,8 +6,9 @@ import { type Algorithm, checksumAt, type Place, residual } from './residuals.ts
 export interface FoundChecksum extends Algorithm {
   readonly place: Place;
   /**
-   * Sum of start value, Data ID and inversion. For sums the initial value; for CRCs the value exclusive-ored to
-   * the CRC with start value and inversion 0xFF (SAE J1850; CRC8H2F of AUTOSAR) over the payload and `appended` zeros.
+   * Combined effect of start value, Data ID and inversion. For sums, the initial value; for CRCs, the value that is
+   * exclusive-ored to the CRC (start value and inversion 0xFF: SAE J1850; CRC8H2F of AUTOSAR) of the payload and
+   * `appended` zeros.
    */
   readonly constant?: number;
   /** Alternative to `constant`: one per counter value; undefined for values not seen. */
@@ -21,8 +22,8 @@ export interface FoundChecksum extends Algorithm {
 
 /**
  * PRS_E2EProtocol: profiles 1 and 11 have CRC-8 SAE J1850, a counter from 0 to 14 and a Data ID of 16 bits before the
- * payload (§6.1). Profiles 2 and 22 have CRC8H2F, a counter from 0 to 15 and behind the payload one of 16 Data IDs of 8
- * bits, that of the counter value (§6.2). Profiles 11 and 22 may have the CRC at another offset.
+ * payload (§6.1). Profiles 2 and 22 have CRC8H2F, a counter from 0 to 15 and, after the payload, one of 16 Data IDs of
+ * 8 bits, selected by the counter (§6.2). Profiles 11 and 22 may have the CRC at another offset.
  */
 export interface E2eProfile {
   readonly names: '1 or 11' | '2 or 22';
@@ -32,11 +33,11 @@ export interface E2eProfile {
   readonly dataIds?: readonly (number | undefined)[];
 }
 
-/** Different payloads, the checksum left out, that are needed beyond the number of constants that are unknown. */
+/** Minimum number of payloads that differ outside the checksum, in addition to the number of unknown constants. */
 const FEWEST = 20;
 /** Minimum number of varying bytes besides the checksum: a checksum of one byte might be a copy. */
 const FEWEST_BYTES = 2;
-/** Minimum number of different checksum values, by the checksum's bits. */
+/** Minimum number of different checksum values, by the width of the checksum in bits. */
 const FEWEST_VALUES = { 8: 12, 4: 6 };
 /** Tolerated share of frames with a wrong checksum: senders may start with wrong ones. */
 const TOLERATED = 0.02;
@@ -44,8 +45,8 @@ const TOLERATED = 0.02;
 const PROBE = 48;
 
 /**
- * The checksum of an identifier, or undefined when none fits, too few different payloads were seen, or methods of
- * different kinds fit, so that the frames do not tell which it is.
+ * Returns the checksum of an identifier, or undefined if no method fits, too few payloads differ, or methods of
+ * different kinds fit.
  * @param frames all of the same payload length, in any order
  */
 export function findChecksum(
@@ -75,13 +76,16 @@ const wholeBytes: readonly Algorithm[] = [
 ];
 const nibbles: readonly Algorithm[] = wholeBytes.slice(0, 3);
 
-/** From the last byte to the first, but the first right after the last: where checksums usually are. Counters come last. */
+/**
+ * Returns the places by likelihood: the last byte, the first, then backwards from the last. Places with counters come
+ * last.
+ */
 function placesOf(bytes: number, length: 8 | 4, counters: readonly FoundCounter[]): Place[] {
   const order = [bytes - 1, 0, ...Array.from({ length: bytes - 2 }, (_, i) => bytes - 2 - i)];
   const places = order.flatMap((byte): Place[] =>
     length === 8 ? [{ byte, bit: 0, length }] : [0, 4].map((bit) => ({ byte, bit, length })),
   );
-  // A sum over a counter and little else counts as well.
+  // The sum over a counter and little else also counts up.
   const counts = (place: Place): number => Number(counters.some((counter) => isWithin(counter, place)));
   return places.sort((a, b) => counts(a) - counts(b));
 }
@@ -126,7 +130,9 @@ function match(
   return undefined;
 }
 
-/** The commonest residual, for each value of the counter if there is one, and how many frames have it. */
+/**
+ * Returns the most frequent residual, one per counter value if there is a counter, and the number of frames with it.
+ */
 function trial(
   frames: readonly Uint8Array[],
   place: Place,
@@ -138,7 +144,8 @@ function trial(
   for (const [i, frame] of frames.entries()) {
     const own = counter === undefined ? 0 : counterValue(frame, counter);
     if (own < classes) seen[own * 256 + residual(frame, place, algorithm)]!++;
-    // Chance leaves hardly two frames alike. With a counter, the first frame of each value is always right.
+    // By chance, hardly two frames have the same residual. With a counter, the first frame of each value is always
+    // right.
     if (counter === undefined && i === PROBE && Math.max(...seen) < PROBE / 2) return undefined;
   }
   const constants: (number | undefined)[] = [];
@@ -172,7 +179,7 @@ function isEvidence(frames: readonly Uint8Array[], place: Place, unknown: number
   return differing.size >= FEWEST_BYTES && bodies.size >= FEWEST + unknown;
 }
 
-/** @param constants by counter value @param covered bytes that the CRC runs over, of the payload */
+/** @param constants by counter value @param covered number of payload bytes that the CRC covers */
 function profileOf(
   { method, appended }: Algorithm,
   counters: readonly FoundCounter[],
@@ -191,7 +198,7 @@ function profileOf(
   return dataIds.length === 0 ? { names: '2 or 22' } : { names: '2 or 22', dataIds };
 }
 
-/** Data ID with a low byte that enters the CRC for even counter values, and a high byte for odd ones. */
+/** Returns the Data ID of which the low byte enters the CRC for even counter values, and the high byte for odd ones. */
 function alternating(constants: readonly (number | undefined)[], covered: number): number | undefined {
   const [even, odd] = [0, 1].map((parity) => constants.filter((one, i) => one !== undefined && i % 2 === parity));
   const same = (list: readonly unknown[]): boolean => new Set(list).size === 1;
@@ -204,7 +211,7 @@ function alternating(constants: readonly (number | undefined)[], covered: number
   return byteOf(even[0]!) | (byteOf(odd[0]!) << 8);
 }
 
-/** Byte after the payload that results in this constant. */
+/** Returns the byte that results in this constant if it follows the payload. */
 function appendedByte(constant: number): number {
   return bytes.find((id) => crc8H2f([id], 0, 0) === constant)!;
 }

@@ -10,7 +10,8 @@ export interface Difference {
   readonly id: number;
   /**
    * `only`: one recording has the identifier. `value`: the bits are constant in each recording, with different values.
-   * `changes`: they are constant in one recording and change in the other. `length`: the usual payload lengths differ.
+   * `changes`: the bits are constant in one recording and change in the other. `length`: the usual payload lengths
+   * differ.
    */
   readonly kind: 'only' | 'value' | 'changes' | 'length';
   /** Position of the lowest bit, byte × 8 + bit within the byte, and the number of bits. */
@@ -22,13 +23,15 @@ export interface Difference {
   readonly protection?: boolean;
 }
 
-/** One recording of a difference. */
+/** One recording's side of a difference. */
 export interface RecordingSide {
-  /** Data frames of the identifier; 0 where it does not occur. */
+  /** Number of data frames of the identifier; 0 if it does not occur. */
   readonly frames: number;
-  /** The value of constant bits; the payload length of a `length`. */
+  /** The value of constant bits; for the kind `length`, the payload length. */
   readonly value?: number;
-  /** The number of changes of the bit that changes most, and the time of the first change of any, UTC milliseconds. */
+  /**
+   * The number of changes of the bit that changes most, and the time in UTC ms at which any of the bits first changed.
+   */
   readonly flips?: number;
   readonly changedAt?: number;
   /** The payload of the last frame. */
@@ -55,7 +58,7 @@ export function compareTraffic(first: Traffic, second: Traffic): Difference[] {
   );
 }
 
-/** Returns pairs of buses with the same name. If each recording has only one bus, returns these two. */
+/** Returns pairs of buses with the same name. If each recording has only one bus, returns the pair of these. */
 function busesOf(first: Traffic, second: Traffic): [ObservedBus | undefined, ObservedBus | undefined][] {
   if (first.buses.length === 1 && second.buses.length === 1) return [[first.buses[0], second.buses[0]]];
   const names = new Set([...first.buses, ...second.buses].map(({ name }) => name));

@@ -5,7 +5,7 @@ import { type WordField, wordFields, wordValue } from './word-fields.ts';
 
 /** A value over time, in order. */
 export interface Reference {
-  /** Milliseconds: UTC, or since the first frame of the log. */
+  /** In milliseconds: UTC, or since the first frame of the log. */
   readonly times: readonly number[];
   readonly values: readonly number[];
   readonly relative: boolean;
@@ -30,7 +30,7 @@ const FEWEST = 10;
 /** Coefficients that differ by less are equal: the narrower field is then preferred. */
 const EQUAL = 1e-6;
 
-/** Sums over the samples of one identifier; references as their difference from the mean. */
+/** Sums over the samples of one identifier; references are counted from their mean. */
 class Sums {
   readonly bus: string;
   readonly id: number;
@@ -41,7 +41,7 @@ class Sums {
   samples = 0;
   references = 0;
   squares = 0;
-  /** By field: of the raw values, their squares, and their products with the reference. */
+  /** By field: sums of the raw values, of their squares, and of their products with the reference. */
   raws = new Float64Array(0);
   rawSquares = new Float64Array(0);
   products = new Float64Array(0);
@@ -54,7 +54,7 @@ class Sums {
 
   sample(reference: number): void {
     if (this.#bytes === 0) this.#begin();
-    // Without some of its fields, a shorter payload is not a sample.
+    // A shorter payload lacks some of the fields, so it is not a sample.
     if (this.length < this.#bytes || this.#bytes === 0) return;
     this.samples++;
     this.references += reference;
@@ -76,7 +76,7 @@ class Sums {
     return this.fields.flatMap((field, k) => {
       const raw = this.raws[k]!;
       const rawSpread = this.rawSquares[k]! - (raw * raw) / samples;
-      // The field had the same value at all samples, but for rounding.
+      // The field had the same value at all samples, except for rounding.
       if (rawSpread < 0.5 / samples) return [];
       const common = this.products[k]! - (raw * references) / samples;
       const scale = common / rawSpread;
@@ -125,7 +125,7 @@ export class Correlator {
     }
   }
 
-  /** Call before the frames of another log, in which no values have been received yet. */
+  /** Call before the frames of another log: the values of the previous log do not apply to it. */
   endLog(): void {
     this.#numbered.clear();
     this.#begin = Number.NaN;
@@ -133,7 +133,7 @@ export class Correlator {
   }
 
   /**
-   * Returns the fields with a coefficient of at least `least` in size, the best first, at most `most`. If fields share
+   * Returns at most `most` fields, best first, whose coefficient is at least `least` in absolute value. If fields share
    * bits, only the best is returned, or the narrowest of equals.
    */
   correlations(least: number, most: number): Correlation[] {

@@ -9,21 +9,21 @@ export interface FoundCounter {
    * §6.1, the value 15 is invalid).
    */
   readonly modulus: number;
-  /** Number of frames compared with the previous frame, and number of those that were one more. */
+  /** Number of frames compared with the previous frame, and number of those that were one higher. */
   readonly frames: number;
   readonly right: number;
 }
 
 /** Minimum number of frame pairs that prove a counter. */
 const FEWEST = 16;
-/** Recordings lose frames: this share of pairs may differ by another step. Of random bits, 3 in 4 pairs and more do. */
+/** Recordings lose frames: this share of pairs may differ by another step. At least 3 in 4 pairs of random bits do. */
 const TOLERATED = 0.2;
-/** A wider field may have so many fewer right pairs: a lost run of frames, of a length that a narrow one does not see. */
+/** A wider field may have this share fewer right pairs: a narrow field does not notice some runs of lost frames. */
 const SLACK = 0.03;
 
 /**
- * Counters of 2 to 8 bits within one byte. A field counts when it is one more in nearly all frames, all of its bits
- * change and it was seen to start again at 0, which a value that grows by chance was not.
+ * Finds counters of 2 to 8 bits within one byte: fields that are one higher in nearly every frame, of which all bits
+ * change, and that restarted at 0, unlike a value that happens to grow.
  * @param runs of consecutive frames, all of the same payload length
  */
 export function findCounters(runs: readonly (readonly Uint8Array[])[]): FoundCounter[] {

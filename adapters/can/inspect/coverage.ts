@@ -9,11 +9,11 @@ import type { Traffic } from './traffic.ts';
 
 export interface Coverage {
   readonly database: Database;
-  /** Number of data frames, of those with an identifier of the DBC, and of those of them with its payload length. */
+  /** Numbers of data frames: all, those with an identifier of the DBC, and those that also have its payload length. */
   readonly frames: number;
   readonly known: number;
   readonly fitting: number;
-  /** Values with a declared range in a sample of the frames that fit, and those of them within it. */
+  /** Number of values with a declared range in a sample of the fitting frames, and number of those within the range. */
   readonly values: number;
   readonly inRange: number;
   /** Number of observed messages, and number of their signals. */
@@ -21,10 +21,10 @@ export interface Coverage {
   readonly signals: number;
 }
 
-/** Number of frames of each identifier with values that are compared with their ranges. */
+/** Number of frames per identifier whose values are compared with their ranges. */
 const SAMPLED = 64;
 
-/** The best fit comes first: by the share of fitting frames, then by the share of values in their range. */
+/** Returns the best fit first: by the share of fitting frames, then by the share of values in their range. */
 export function rankCoverage(databases: readonly Database[], traffic: Traffic): Coverage[] {
   const share = ({ inRange, values }: Coverage): number => (values === 0 ? 0 : inRange / values);
   return databases
@@ -74,7 +74,7 @@ function rangesOf(
   return { values, inRange };
 }
 
-/** Some frames of this payload length, from all that were kept. */
+/** Returns up to SAMPLED of the stored frames with this payload length, evenly spread. */
 function sampleOf({ sample, id }: ObservedMessage, length: number): FrameBatch {
   const frames = sample.frames(length);
   const step = Math.max(1, Math.floor(frames.length / SAMPLED));

@@ -3,15 +3,18 @@ import type { BitField } from '../dbc/index.ts';
 import { bitsOf } from '../dbc/index.ts';
 import type { ObservedMessage } from './observed-message.ts';
 
-/** Maximum width of a field, bits. A wider field is treated as two. */
+/** Maximum width of a field in bits. A wider field is treated as two. */
 const MAX_FIELD_BITS = 32;
-/** From one bit of a number to the next lower one changes double, as a rule; a bit that changes less begins another number. */
+/**
+ * A bit that changes this many times less often than the bit above it begins another field: lower bits of a number
+ * usually change more often.
+ */
 const DROP = 2;
 
 /**
- * Runs of bits that change, cut where a bit changes less often than half of the one above it; in the byte order that
- * gives fewer fields, little endian where both give as many.
- * @param taken fields whose bits belong to nothing else, such as counters
+ * Returns the runs of changing bits, cut where a bit changes less than half as often as the one above it, in the byte
+ * order with fewer fields, or little endian if both have as many.
+ * @param taken known fields, such as counters, whose bits belong to no other field
  */
 export function fieldsOf(observed: ObservedMessage, taken: readonly BitField[] = []): BitField[] {
   const flips = Array.from({ length: observed.longest * 8 }, (_, bit) => observed.flips[bit] ?? 0);
@@ -29,7 +32,7 @@ export function fieldsOf(observed: ObservedMessage, taken: readonly BitField[] =
   return (big.length < little.length ? big : little).sort((a, b) => a.start - b.start);
 }
 
-/** The bits of a payload, the most significant first. */
+/** Returns the bits of a payload, the most significant first. */
 function downwards(bytes: number, order: BitField['byteOrder']): number[] {
   return Array.from({ length: bytes * 8 }, (_, i) => {
     const byte = order === 'big' ? i >> 3 : bytes - 1 - (i >> 3);

@@ -18,19 +18,19 @@ export interface Moment {
 export interface FrameCriteria {
   /** Frames of these identifiers. */
   readonly identifiers?: readonly IdentifierRange[];
-  /** Frames of these messages; with the signals that matter. */
+  /** Frames of these messages, each with the signals that {@link changes} compares. */
   readonly chosen?: ReadonlyMap<DbcMessage, readonly Signal[]>;
   /** First and last time, both included. */
   readonly from?: Moment;
   readonly to?: Moment;
   /**
-   * Frames that differ from the one before of their identifier: in the whole payload, or in the signals that matter.
-   * `known`: in the signals that the databases have, also where no messages were chosen.
+   * Frames that differ from the previous one of their identifier: in the whole payload, or in the signals of {@link
+   * chosen}. `known`: in the signals that the databases describe, even if no messages were chosen.
    */
   readonly changes?: 'payload' | 'known';
 }
 
-/** Result for the frames of one identifier on one bus: if they are wanted, and the detector that compares them. */
+/** Result for the frames of one identifier on one bus: whether they are wanted, and the detector that compares them. */
 interface Verdict {
   readonly wanted: boolean;
   readonly detector: ChangeDetector | undefined;
@@ -85,7 +85,10 @@ export class FrameFilter {
     return this.passes(at[i]!, id[i]!, bus[i]!, buses, () => data.subarray(offset[i]!, offset[i]! + length[i]!));
   }
 
-  /** Whether a frame, or what a transport protocol made of several, is wanted; after the first of its frames. */
+  /**
+   * Returns true if a frame, or a message assembled by a transport protocol, is wanted. Call in the order of their
+   * times.
+   */
   passes(time: number, identifier: number, number: number, buses: readonly string[], data: () => Uint8Array): boolean {
     if (Number.isNaN(this.#from)) this.#begin(time);
     if (time < this.#from || time > this.#to) return false;
@@ -117,8 +120,8 @@ export class FrameFilter {
 }
 
 /**
- * The range of an identifier, or of two with `-` between them: up to three hexadecimal digits are 11 bits, more are
- * 29, as candump writes them. Undefined for anything else.
+ * Parses an identifier, or two with `-` between them, as a range: up to three hexadecimal digits are 11 bits, more are
+ * 29, as in candump. Returns undefined for anything else.
  */
 export function identifierRange(text: string): IdentifierRange | undefined {
   const ends = text.split('-').map(identifierOf);

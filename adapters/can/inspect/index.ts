@@ -1,4 +1,4 @@
-/** The contents of recordings, for people who do not yet know the meaning of the frames. The car never loads this. */
+/** Examines recordings, for people who do not yet know the meaning of the frames. The car never loads this. */
 export { type FoundChecksum, findChecksum } from './checksums.ts';
 export { compareTraffic, type Difference, type RecordingSide } from './compare.ts';
 export { type Correlation, Correlator, type Reference } from './correlation.ts';

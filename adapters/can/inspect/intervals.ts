@@ -28,14 +28,14 @@ export class Intervals {
   }
 
   /**
-   * The median, exact up to 512 intervals and of an even sample of 512 beyond (Vitter's algorithm R); undefined
+   * The median; exact for up to 512 intervals, for more of a uniform sample of 512 (Vitter's algorithm R). Undefined
    * without intervals.
    */
   get median(): number | undefined {
     return this.#quantile(0.5);
   }
 
-  /** Half of the span that nine in ten intervals lie in, from the 5th to the 95th percentile: one pause does not count. */
+  /** Half the span from the 5th to the 95th percentile of the intervals, so that a single pause does not count. */
   get jitter(): number | undefined {
     const low = this.#quantile(0.05);
     const high = this.#quantile(0.95);
@@ -48,7 +48,10 @@ export class Intervals {
     return this.#kept.subarray(0, count).slice().sort()[Math.round((count - 1) * share)];
   }
 
-  /** A place in 0..count, evenly distributed; the same for the same log (a linear congruential generator). */
+  /**
+   * Returns an evenly distributed place in 0..count, always the same for the same log (a linear congruential
+   * generator).
+   */
   #draw(): number {
     this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) | 0;
     return Math.floor(((this.#random >>> 0) / 2 ** 32) * (this.count + 1));

@@ -29,7 +29,7 @@ export class ObservedMessage {
   last = Number.NaN;
   readonly intervals: Intervals = new Intervals();
   readonly sample: PayloadSample = new PayloadSample();
-  /** Bytes that were seen: the length of the longest payload. */
+  /** Number of bytes that were seen: the length of the longest payload. */
   longest = 0;
   /** The latest value of each byte. */
   latest: Uint8Array = new Uint8Array(8);
@@ -52,7 +52,7 @@ export class ObservedMessage {
     return new Map([...this.#lengths.entries()].filter(([, count]) => count > 0));
   }
 
-  /** Most frequent payload length of the data frames, bytes. -1 without data frames. */
+  /** Most frequent payload length of the data frames in bytes; -1 without data frames. */
   get commonestLength(): number {
     return this.frames === 0 ? -1 : this.#lengths.indexOf(Math.max(...this.#lengths));
   }

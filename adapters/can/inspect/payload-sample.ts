@@ -1,13 +1,13 @@
 /** Number of consecutive frames stored from the start: a counter of 8 bits restarts within them. */
 const BEGINNING = 320;
-/** Consecutive frames kept later on, each time when four times as many frames have come. */
+/** Number of consecutive frames stored later, each time the number of frames has quadrupled. */
 const LATER = 64;
-/** Frames kept from anywhere, of those that differ from the one before. */
+/** Number of frames stored from any place, among those that differ from the previous one. */
 const ANYWHERE = 256;
 
 const NONE = new Uint8Array(0);
 
-/** Payloads one after the other, of up to 8 bytes each until a longer one comes. */
+/** Consecutive payloads, with room for 8 bytes each until a longer one arrives. */
 class Payloads {
   count = 0;
   #stride = 8;
@@ -50,15 +50,15 @@ class Payloads {
 }
 
 /**
- * A choice of the payloads of one identifier, to try on them what may count and protect: runs of consecutive frames
- * from the beginning and from later on, and frames from anywhere. Bounded for any number of frames.
+ * A bounded sample of the payloads of one identifier, in which counters and checksums are searched: runs of consecutive
+ * frames from the beginning and from later, and single frames from any place.
  */
 export class PayloadSample {
   readonly #consecutive = new Payloads();
   /** Places in {@link #consecutive} at which a run begins. */
   readonly #begins: number[] = [];
   readonly #anywhere = new Payloads();
-  /** Frame number at which the present run began. */
+  /** Frame number at which the current run began. */
   #begin = 0;
   #offered = 0;
   #random = 1;
@@ -66,7 +66,7 @@ export class PayloadSample {
   /**
    * Offers the next frame.
    * @param number of the frame among those of its identifier, from 0
-   * @param differs from the frame before
+   * @param differs true if the frame differs from the previous one
    */
   offer(number: number, data: Uint8Array, from: number, length: number, differs: boolean): void {
     if (number === 0 || (number >= 4 * BEGINNING && number === this.#begin * 4) || number === 4 * BEGINNING) {
@@ -106,7 +106,7 @@ export class PayloadSample {
     );
   }
 
-  /** A place among all that were offered (Vitter's algorithm R); the same for the same log. */
+  /** Returns a random place among all offered frames (Vitter's algorithm R), always the same for the same log. */
   #draw(): number {
     this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) | 0;
     return Math.floor(((this.#random >>> 0) / 2 ** 32) * (this.#offered + 1));

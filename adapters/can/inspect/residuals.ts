@@ -1,6 +1,6 @@
 /**
- * Remainder of a checksum after removing everything it may be made of. If the checksum is made that way, the
- * rest is the same in all frames: the constant that start value, Data ID and final inversion add up to.
+ * Remainder of a checksum after removing the part that a method computes from the payload. If the method is right, the
+ * remainder is the same in all frames: the constant that start value, Data ID and final inversion add up to.
  */
 import { crc8H2f, crc8J1850 } from '../dbc/crc8.ts';
 
@@ -9,7 +9,7 @@ export type Method = 'xor' | 'sum' | 'negated-sum' | 'crc8-j1850' | 'crc8-h2f';
 /** A method to compute a checksum. */
 export interface Algorithm {
   readonly method: Method;
-  /** Bytes run through a CRC behind the payload, such as a Data ID. */
+  /** Number of bytes after the payload that enter a CRC, such as those of a Data ID. */
   readonly appended: 0 | 1;
 }
 
@@ -27,8 +27,8 @@ export function checksumAt(payload: Uint8Array, { byte, bit, length }: Place): n
 
 /**
  * Sums add up bytes for a checksum of a byte, and nibbles for one of a nibble. A CRC runs over all bytes but its own in
- * their order. It is linear: start value, bytes before or behind the payload (the Data ID of AUTOSAR E2E profiles) and
- * inversion all together exclusive-or one constant to the CRC over the payload, behind it a zero for each such byte.
+ * their order. It is linear: start value, bytes before or after the payload (the Data ID of AUTOSAR E2E profiles) and
+ * inversion together exclusive-or one constant to the CRC of the payload followed by a zero for each appended byte.
  */
 export function residual(payload: Uint8Array, place: Place, { method, appended }: Algorithm): number {
   const mask = 2 ** place.length - 1;
@@ -50,7 +50,7 @@ export function residual(payload: Uint8Array, place: Place, { method, appended }
 const nothing: readonly number[] = [];
 const zero: readonly number[] = [0];
 
-/** Over all bytes but one, with the start value and the inversion of the CRC by itself. */
+/** Returns the CRC over all bytes but one, with the CRC's usual start value and inversion. */
 function crcOf(payload: Uint8Array, but: number, appended: 0 | 1, crc: typeof crc8J1850): number {
   const before = crc(payload.subarray(0, but), 0xff, 0);
   return crc(appended === 0 ? nothing : zero, crc(payload.subarray(but + 1), before, 0));

@@ -66,7 +66,7 @@ export interface SignalOfMessage {
   readonly signal: Signal;
 }
 
-/** The signals that frames can have: all of the databases, or those that were chosen of them. */
+/** Returns the signals that frames can contain: all signals of the databases, or the chosen ones. */
 export function signalsOf(
   databases: readonly BoundDatabase[],
   chosen?: ReadonlyMap<DbcMessage, readonly Signal[]>,
@@ -93,7 +93,7 @@ export class SignalObserver implements ReadingSink {
   readonly #databases: readonly BoundDatabase[];
   #decoder: DbcDecoder | undefined;
 
-  /** @param chosen messages and their signals; without it, all of the databases */
+  /** @param chosen messages and their signals; if omitted, all of the databases */
   constructor(databases: readonly BoundDatabase[], chosen?: ReadonlyMap<DbcMessage, readonly Signal[]>) {
     this.#databases = databases;
     this.statistics = signalsOf(databases, chosen).map(({ message, signal }) => new SignalStatistics(message, signal));
@@ -109,7 +109,7 @@ export class SignalObserver implements ReadingSink {
     this.#decoder.decode(batch, this);
   }
 
-  /** The next frames belong to another log. */
+  /** Call before the frames of another log. */
   endLog(): void {
     this.#decoder = undefined;
   }
@@ -123,6 +123,6 @@ export class SignalObserver implements ReadingSink {
   }
 
   settled(): void {
-    // Each reading stands for itself.
+    // Nothing remains to be done: each reading was counted when it arrived.
   }
 }

@@ -1,7 +1,7 @@
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
 import { ObservedMessage } from './observed-message.ts';
 
-/** Identifiers of 11 bits. */
+/** Number of 11-bit identifiers. */
 const STANDARD = 0x800;
 
 /** Identifier bits of a frame id. */
@@ -36,10 +36,10 @@ export class ObservedBus {
  */
 export class Traffic {
   readonly buses: ObservedBus[] = [];
-  /** By the bus numbers of the log being read: the bus, which has the same name in each log. */
+  /** The buses by their numbers in the log being read. A bus has the same name in each log. */
   readonly #numbered: (ObservedBus | undefined)[] = [];
 
-  /** Every bus and identifier, by bus in the order of appearance, then by identifier, those of 11 bits first. */
+  /** All messages, by bus in the order of appearance, then by identifier, those of 11 bits first. */
   get messages(): ObservedMessage[] {
     return this.buses.flatMap((bus) => bus.messages);
   }

@@ -1,5 +1,5 @@
 /**
- * Fault codes of a control unit: active (DM1) and previously active (DM2), by SAE J1939-73 §5.7.1 and §5.7.2.
+ * Fault codes of a control unit: active (DM1) and previously active (DM2), according to SAE J1939-73 §5.7.1 and §5.7.2.
  *
  *     0  lamps: malfunction, red stop, amber warning, protect, 2 bits each   1  how they flash, likewise
  *     2  codes of 4 bytes: SPN, 19 bits   FMI, 5 bits   kind of conversion, 1 bit   count, 7 bits

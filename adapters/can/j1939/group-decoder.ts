@@ -1,4 +1,4 @@
-/** Signals of J1939 groups in several packets, for the same readers as those of frames. */
+/** Decodes the signals of J1939 groups that consist of several packets, for the receivers of other signals. */
 import type { FrameBatch, FrameDecoder, ReadingSink, WantedSignal } from '../../../agent/ports.ts';
 import { type BoundDatabase, DbcDecoder } from '../dbc/index.ts';
 import { append, createBatch, slice } from '../frames.ts';

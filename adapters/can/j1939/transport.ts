@@ -1,6 +1,7 @@
 /**
- * Assembles parameter groups of more than 8 bytes from their packets: to all (BAM) and to one control unit (RTS/CTS)
- * by SAE J1939-21 §5.10, and up to 1 MiB by the extended transport protocol (ISO 11783-3 §5.11). It never sends.
+ * Assembles parameter groups of more than 8 bytes from their packets: to all control units (BAM) and to one (RTS/CTS)
+ * according to SAE J1939-21 §5.10, and up to 1 MiB in the extended transport protocol (ISO 11783-3 §5.11). Never
+ * sends.
  *
  *     TP.CM  EC00   16 RTS  17 CTS  19 end  32 BAM  255 abort     size (2)  packets  -  group (3)
  *     TP.DT  EB00   number of the packet, from 1, then 7 bytes
@@ -54,7 +55,7 @@ interface Session {
   readonly data: Uint8Array;
   readonly packets: number;
   readonly got: Uint8Array;
-  /** True for packets to all, which arrive once and in order. */
+  /** True for packets to all control units, which arrive once and in order. */
   readonly toAll: boolean;
   missing: number;
   last: number;
@@ -187,7 +188,7 @@ export class J1939Transport {
     const packet = session.offset + (data[from] as number);
     const isLate = at - session.at > MAX_PAUSE_MS;
     session.at = at;
-    // A gateway may repeat a packet; a receiver may ask for packets again, but not of a group to all.
+    // A gateway may repeat a packet; a receiver may ask for packets again, unless the group is sent to all.
     if (session.toAll && packet === session.last) return undefined;
     const inOrder = !session.toAll || packet === session.last + 1;
     if (isLate || !inOrder || packet < 1 || packet > session.packets) {

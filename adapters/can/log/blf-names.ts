@@ -1,4 +1,4 @@
-/** Names for users of the BLF objects that contain no CAN frame, by the numbers of Vector's public binlog header. */
+/** User-readable names of the BLF objects without a CAN frame, by their numbers in Vector's public binlog header. */
 
 const names: readonly (readonly [name: string, ...types: readonly (number | readonly [from: number, to: number])[]])[] =
   [

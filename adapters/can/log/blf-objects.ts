@@ -10,11 +10,11 @@
 const signature = 0x4a42_4f4c;
 const headerSize = 16;
 
-/** Largest object that is kept in memory, and largest declared size that is accepted and skipped, bytes. */
+/** Largest size in bytes of an object that is kept in memory, and of an object that is skipped. */
 export const largestObject = 16 * 1024 * 1024;
 
 export interface ObjectVisitor {
-  /** Returns the largest size of an object of this type that is read, bytes; 0 if the type is skipped. */
+  /** Returns the largest size in bytes of objects of this type that are read; 0 if the type is skipped. */
   limit(type: number): number;
   /** Handles an object. `size` is less than the declared size if the file ends within the object. */
   visit(view: DataView, at: number, size: number, type: number): void;

@@ -1,8 +1,8 @@
 /**
- * Vector BLF, by Vector's public binlog header: a file header `LOGG`, then objects. Frames are in containers (type
- * 10), compressed with zlib or not. An object may begin in one container and end in a later one. Supported: CAN message
- * (1), CAN message 2 (86), FD message (100), FD message 64 (101), and, as error frames, CAN error (2), error ext (73)
- * and FD error 64 (104); others are counted by kind.
+ * Vector BLF according to Vector's public binlog header: a file header `LOGG`, then objects. Frames are in containers
+ * (type 10), compressed with zlib or not. An object may begin in one container and end in a later one. Supported: CAN
+ * message (1), CAN message 2 (86), FD message (100), FD message 64 (101), and, as error frames, CAN error (2), error
+ * ext (73) and FD error 64 (104); others are counted by kind.
  * Channel n is the bus `can(n-1)`. Times count from the start date of the file header, read as UTC, or else from 0.
  */
 import { constants, inflateSync } from 'node:zlib';
@@ -13,13 +13,13 @@ import { utc } from './dates.ts';
 import { busError, identifier, type LogParser, type Recording } from './recording.ts';
 
 const fileHeader = 144;
-/** Largest file header, bytes. A file header contains its own size; a larger size means that it is not a header. */
+/** Largest file header in bytes. A file header contains its own size; a larger size means that it is not a header. */
 const largestHeader = 4096;
 const container = 10;
-/** Largest unpacked size of a container, bytes. Vector's tools write 128 KiB. */
+/** Largest unpacked size of a container in bytes. Vector's tools write 128 KiB. */
 const largestContainer = 32 * 1024 * 1024;
 const frameTypes: ReadonlySet<number> = new Set([1, 2, 73, 86, 100, 101, 104]);
-/** Largest frame object, bytes: 40 + 40 + 64, and vendors' extensions. */
+/** Largest frame object in bytes: 40 + 40 + 64, and vendors' extensions. */
 const largestFrame = 4096;
 
 export class BlfParser implements LogParser {
@@ -241,7 +241,7 @@ function headerSize(view: DataView): number {
 interface FrameBody {
   readonly remote: boolean;
   readonly flags: number;
-  /** Payload length, bytes. */
+  /** Payload length in bytes. */
   readonly length: number;
   /** Offset of the payload in the object's body, and number of its bytes that exist. */
   readonly data: number;

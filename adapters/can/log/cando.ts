@@ -17,7 +17,7 @@ export class CandoParser implements LogParser {
   readonly #recording: Recording;
   #minutes = 0;
   #before = 0;
-  /** Number of bytes of the file before the current ones. */
+  /** Number of bytes of the file before those being parsed. */
   #position = 0;
 
   constructor(recording: Recording) {

@@ -19,8 +19,8 @@ import { type LineParser, TextParser } from './text.ts';
 const commonForm = 164;
 
 /**
- * Values of two characters, by the first and the second << 8: two decimal digits, two hexadecimal digits. 0 for
- * other characters, so that unused parts of the tables occupy no memory.
+ * Values of two characters, indexed by first + (second << 8): two decimal digits, two hexadecimal digits. 0 for other
+ * characters, so that unused parts of the tables occupy no memory.
  */
 const decimalPairs = new Uint8Array(0x1_0000);
 const octets = new Uint16Array(0x1_0000);

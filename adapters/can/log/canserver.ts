@@ -26,9 +26,9 @@ function canServerVersion(text: string): 2 | 3 | undefined {
 export class CanServerParser implements LogParser {
   readonly #recording: Recording;
   #version: 2 | 3;
-  /** Base of the frames' times, ms. */
+  /** Base of the frames' times in ms. */
   #base = 0;
-  /** Number of bytes of the file before the current ones. */
+  /** Number of bytes of the file before those being parsed. */
   #position = 0;
   /** True if the last bytes were not a record. */
   #lost = false;

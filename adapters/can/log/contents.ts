@@ -1,4 +1,4 @@
-/** The recordings in a file that are not bus logs, such as those of receivers: unpacked, each with a name. */
+/** The recordings in a file that are not bus logs, such as those of GNSS receivers: unpacked, each with a name. */
 import { BegunInput, type ByteInput, fill, openInput } from './input.ts';
 import { fileOf, isTar, magicSize, mostPackings, packingOf, TAR_HEADER_BYTES } from './packing.ts';
 import { UnpackedInput } from './unpacked.ts';

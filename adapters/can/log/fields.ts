@@ -69,7 +69,7 @@ export class Fields {
   /**
    * Splits a line with columns that are aligned under their names. A word belongs to the column name that it overlaps
    * most, or else to the nearest one. All words from the column `wide` to the next name belong to `wide`.
-   * @param extents start and end of each name, characters from the start of the line
+   * @param extents start and end of each name in characters from the start of the line
    */
   splitAligned(
     extents: readonly (readonly [number, number])[],

@@ -343,7 +343,7 @@ const unread: readonly (readonly [is: (text: string) => boolean, what: string])[
   ],
 ];
 
-/** Returns whether a file is a DBC, which people name in place of a log. @param name of the file */
+/** Returns true if a file is a DBC, which people sometimes name in place of a log. @param name of the file */
 export function isDbc({ text }: Head, name: string): boolean {
   return /^\s*(VERSION\s+"|NS_\s*:|BU_\s*:)/.test(text) || /\.dbc$/i.test(name);
 }
@@ -358,7 +358,7 @@ const unpublished: readonly (readonly [ending: RegExp, what: string])[] = [
 ];
 
 /**
- * Returns the kind, for users, of a file that is not a log of a known format. Undefined if unknown.
+ * Returns the kind, for users, of a file that is not a log of a known format; undefined if the kind is unknown.
  * @param name of the file
  */
 export function identify({ text }: Head, name: string): string | undefined {

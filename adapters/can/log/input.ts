@@ -5,7 +5,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { openStandardInput } from './standard-input.ts';
 
 export interface ByteInput {
-  /** Size of the file on disk, bytes; 0 if unknown. */
+  /** Size of the file on disk in bytes; 0 if unknown. */
   readonly size: number;
   /** Number of bytes of the file read so far. */
   readonly position: number;
@@ -154,7 +154,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'its rights forbid it',
 };
 
-/** An input of which some bytes were already read: returns these bytes again first. */
+/** An input of which some bytes were already read: it returns these bytes again first. */
 export class BegunInput implements ByteInput {
   readonly #input: ByteInput;
   #begun: Uint8Array;

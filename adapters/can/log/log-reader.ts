@@ -11,7 +11,7 @@ export interface LogReader {
   readonly format: LogFormat;
   /** Bus names that {@link FrameBatch.bus} indexes; grows while reading. */
   readonly buses: readonly string[];
-  /** Size of the file on disk, bytes; 0 for standard input. */
+  /** Size of the file on disk in bytes; 0 for standard input. */
   readonly size: number;
   /** Number of bytes of the file read so far, for a progress bar. */
   readonly position: number;

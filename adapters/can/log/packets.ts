@@ -23,7 +23,7 @@ const P_CANXL = 0x000e;
 const OUTGOING = 4;
 
 const HEADER = 8;
-/** Size of a struct canfd_frame, bytes. It identifies FD frames in a capture without the flag. */
+/** Size of a struct canfd_frame in bytes. It identifies FD frames in a capture without the flag. */
 const CANFD_MTU = 72;
 /** Flags of FD (linux/can.h): CANFD_BRS, CANFD_ESI, CANFD_FDF; of XL, in the preceding byte: CANXL_XLF. */
 const BRS = 1;

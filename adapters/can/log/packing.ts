@@ -3,7 +3,7 @@ import { type ByteInput, FileInput, type LogFile } from './input.ts';
 
 /** Number of bytes needed to detect packed data. */
 export const magicSize = 4;
-/** Size of a header in a tar archive, which is needed to detect it, bytes. */
+/** Size in bytes of a header in a tar archive. A header is needed to detect one. */
 export const TAR_HEADER_BYTES = 512;
 /** Offset of the checksum in such a header (8 octal digits). It is computed as if it contained blanks. */
 const TAR_CHECKSUM = 148;

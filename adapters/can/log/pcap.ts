@@ -10,7 +10,7 @@ import type { LogParser, Recording } from './recording.ts';
 
 const HEADER = 24;
 const PACKET = 16;
-/** Largest packet, bytes. tcpdump and Wireshark store no more of a packet. */
+/** Largest packet in bytes: tcpdump and Wireshark store no more of a packet. */
 const LARGEST = 262_144;
 
 export class PcapParser implements LogParser {

@@ -1,6 +1,6 @@
 /** Times of pcapng: a 64-bit count in the resolution of the interface (if_tsresol, if_tsoffset). */
 
-/** Position of the upper half of the count, bits. */
+/** Bit position of the upper half of the count. */
 const HALF = 32n;
 
 export class Ticks {

@@ -20,7 +20,7 @@ const ENHANCED_PACKET = 6;
 /** Offset of the packet's bytes by block type, which is also the smallest size of the block. */
 const heads: Readonly<Record<number, number>> = { [PACKET]: 28, [SIMPLE_PACKET]: 12, [ENHANCED_PACKET]: 28 };
 const SMALLEST = 12;
-/** Largest packet block with its options, bytes. */
+/** Largest packet block with its options, in bytes. */
 const LARGEST = 4 * 1024 * 1024;
 
 /** Options (§4.2, §4.3): name, resolution and offset of an interface, flags of a packet. */

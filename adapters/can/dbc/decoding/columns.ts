@@ -1,7 +1,7 @@
 /**
  * Decodes the waiting frames of a slot together, signal by signal: the constants of a signal are loaded once for all
- * frames, and nothing in the loops over the frames depends on it. That takes two thirds of the time that decoding frame
- * by frame takes.
+ * frames, and the loops over the frames do not branch on its kind. That takes two thirds of the time of decoding frame
+ * by frame.
  *
  * Each loop is a separate function so that it needs few registers, and processes two frames per iteration because half
  * of the cost of an iteration is the loop itself. Sums of integers end in `| 0`, which avoids a test for overflow.
@@ -111,7 +111,7 @@ export class ColumnDecoder {
     }
   }
 
-  /** Wide integers and floats. */
+  /** Decodes wide integers and floats. */
   #other(
     records: Int32Array,
     record: number,
@@ -137,7 +137,7 @@ export class ColumnDecoder {
   }
 }
 
-/** Start of the waiting frames' words in a record, for this word of the first eight bytes. */
+/** Returns the start of the waiting frames' words in a record, for this word of the first eight bytes. */
 function runOf(word: number): number {
   return word >= BIG ? SLOT_BIG_LOW + (word - BIG) * MAX_WAITING : SLOT_LOW + 1 + word * RUN_SIZE;
 }

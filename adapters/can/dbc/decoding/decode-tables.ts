@@ -25,12 +25,15 @@ export const PLAN_SIZE = 4;
 /** The plan's first row, and the row after its last. */
 export const PLAN_FIRST_ROW = 0;
 export const PLAN_END_ROW = 1;
-/** Payload length that contains every row. Above any payload if rows depend on several others. */
+/** Payload length that contains every row. Longer than any payload if rows depend on several others. */
 export const PLAN_FULL_LENGTH = 2;
 /** 1 if some rows have Motorola order, else 0. */
 export const PLAN_HAS_BIG = 3;
 
-/** The column with `more` from `count` on. Doubles a full column, so that the cost per plan stays constant. */
+/**
+ * Returns the column with `more` added from `count` on. Doubles a full column, so that the cost per plan stays
+ * constant.
+ */
 function extended<T extends Int32Array | Float64Array>(
   before: T,
   count: number,
@@ -61,7 +64,7 @@ export class DecodeTables {
   scales = new Float64Array(0);
   /** OP_SIZE numbers per row: operation that extracts the value, see extraction.ts. */
   operations = new Int32Array(0);
-  /** Per row: required payload length, bytes. */
+  /** Per row: required payload length in bytes. */
   needs = new Int32Array(0);
   /** Per row: row of the multiplexor that selects it, or -1. */
   parents = new Int32Array(0);

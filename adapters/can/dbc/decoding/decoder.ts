@@ -73,7 +73,7 @@ export class DbcDecoder implements FrameDecoder {
   #groupCount = 0;
   #valueEnd = 0;
   #repeated = 0;
-  /** The last record in which frames began to wait. SLOT_LINK leads to the others. */
+  /** The record in which frames began to wait last. SLOT_LINK leads to the others. */
   #lastLinked = -1;
   /** A record in which no more frames can wait, or -1. */
   #full = -1;
@@ -173,8 +173,8 @@ export class DbcDecoder implements FrameDecoder {
       const differs = (records[(last + SLOT_LOW) | 0]! ^ low) | (records[(last + SLOT_HIGH) | 0]! ^ high);
       if ((next & MEMBER_MASK) !== 0) {
         // Other frames wait already. A branch on repetition would be unpredictable, so both cases run without one. A
-        // frame written behind the waiting ones joins them only when SLOT_NEXT_PLACE includes it. All bits set: it
-        // differs.
+        // frame written behind the waiting ones joins them only when SLOT_NEXT_PLACE includes it. If the frame differs,
+        // all bits of `all` are set.
         const all = (differs | -differs) >> 31;
         const sum = (next - all) | 0;
         entries[(entryEnd + 1) | 0] = (next & all) | ~(records[(record + SLOT_LIST) | 0]! | all);
@@ -234,8 +234,8 @@ export class DbcDecoder implements FrameDecoder {
   }
 
   /**
-   * Like {@link #selectClassic}, for the frames that it leaves. Stops at the next frame for it, and when a record is
-   * full.
+   * Like {@link #selectClassic}, for the frames that it skips. Stops at the next frame that {@link #selectClassic}
+   * takes, and when a record is full.
    */
   #selectOthers(batch: FrameBatch, start: number): number {
     const { count, id, bus, length, offset } = batch;
@@ -362,7 +362,7 @@ export class DbcDecoder implements FrameDecoder {
     return this.#group(this.#fewer(slot), begin, 1);
   }
 
-  /** Number of a list of this batch: the signals of the slot's last frame. */
+  /** Adds the signals of the slot's last frame as a list of this batch. Returns the number of the list. */
   #fewer(slot: number): number {
     const { fewer } = this.#readings;
     fewer.push(this.#slots.carried[slot]!);

@@ -10,19 +10,19 @@ import type { BatchReadings, FrameBatch, ReadingSink } from '../../../../agent/p
 export const MAX_WAITING = 64;
 export const MEMBER_MASK = 63;
 export const GROUP_SHIFT = 6;
-/** An entry: the index of the frame in the batch; */
+/** In an entry: the index of the frame in the batch. */
 export const ENTRY_FRAME = 0;
-/** its place, or `-1 - signal list` if the frame equals the last one of its identifier. */
+/** In an entry: the frame's place, or `-1 - signal list` if the frame equals the last one of its identifier. */
 export const ENTRY_PLACE = 1;
 export const ENTRY_SIZE = 2;
 /**
- * A group: number of its signal list, position of its first value, and distance between values of consecutive signals.
+ * In a group: number of its signal list, position of its first value, distance between values of consecutive signals.
  */
 export const GROUP_LIST = 0;
 export const GROUP_BEGIN = 1;
 export const GROUP_STEP = 2;
 export const GROUP_SIZE = 4;
-/** Replaces a begin: the frame equals the last one of its identifier. */
+/** Returned by {@link Readings.begin} if the frame equals the last one of its identifier. */
 export const REPEATED = -1;
 
 export class Readings implements BatchReadings {
@@ -32,7 +32,7 @@ export class Readings implements BatchReadings {
   values: Float64Array = new Float64Array(0);
   /** As `values`: the integers before scaling (IEEE values of float signals). */
   raws: Float64Array = new Float64Array(0);
-  /** Filled by the decoder, like the next one. */
+  /** `entries` and `groups` are filled by the decoder. */
   entries: Int32Array = new Int32Array(0);
   groups: Int32Array = new Int32Array(0);
   /** Signal lists by slot. Lists of frames that lack signals are in `fewer`, with the numbers -1, -2 and so on. */
@@ -44,19 +44,22 @@ export class Readings implements BatchReadings {
     return this.entries[i * ENTRY_SIZE]!;
   }
 
-  /** Number of its signal list; negative if the frame may lack signals of its plan. */
+  /** Returns the number of the `i`th frame's signal list; negative if the frame may lack signals of its plan. */
   list(i: number): number {
     const place = this.entries[i * ENTRY_SIZE + ENTRY_PLACE]!;
     return place < 0 ? -1 - place : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + GROUP_LIST]!;
   }
 
-  /** Returns the wanted signals in the frame, as indexes of the decoder's list. */
+  /** Returns the wanted signals in the `i`th frame, as indexes of the decoder's list. */
   signals(i: number): readonly number[] {
     const list = this.list(i);
     return list >= 0 ? this.lists[list]! : this.fewer[-1 - list]!;
   }
 
-  /** Returns the index of its first value, or {@link REPEATED} if all values equal those of the previous frame. */
+  /**
+   * Returns the index of the `i`th frame's first value, or {@link REPEATED} if all values equal those of the previous
+   * frame.
+   */
   begin(i: number): number {
     const place = this.entries[i * ENTRY_SIZE + ENTRY_PLACE]!;
     return place < 0

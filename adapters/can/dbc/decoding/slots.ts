@@ -60,9 +60,7 @@ export const TAIL_SIZE = longestPayload / 4 - 2;
 const UNMADE = -1;
 /** Number of signal lists cached per slot. A message with more multiplexor combinations gets new lists. */
 const mostLists = 16;
-/**
- * With more identifiers a bus carries noise instead of J1939 groups. Further ones are decoded without a stored payload.
- */
+/** A bus with more identifiers carries noise, not J1939 groups. Further ones are decoded without a stored payload. */
 const mostIdentifiers = 8192;
 
 export class Slots {
