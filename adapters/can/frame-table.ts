@@ -15,7 +15,7 @@ export interface FrameEntry {
   count: number;
   /** Smoothed time between two frames in ms; undefined until the second frame. */
   period: number | undefined;
-  /** Time of the last frame, UTC ms. */
+  /** Time in UTC ms of the last frame. */
   at: number;
   length: number;
   /** The last payload. Bytes after its end are from earlier, longer payloads. */

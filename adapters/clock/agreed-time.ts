@@ -11,9 +11,9 @@ import { DAY } from '../../protocol/calendar.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { ClockState, MachineTimes } from './discipline.ts';
 
-/** Maximum difference between sources that agree, and maximum drift of a time that holds, ms. */
+/** Maximum difference between sources that agree, and maximum drift of a time that holds, both in ms. */
 const TOLERANCE = 60_000;
-/** Running time for which a time must hold, ms. */
+/** Running time in ms for which a time must hold. */
 const HOLD = DAY;
 
 interface KnownTime {
@@ -27,9 +27,9 @@ export class AgreedTime {
   readonly #machine: MachineTimes;
   readonly #clock: KnownTime;
   readonly #synchronised: () => boolean;
-  /** Wall time minus the machine's uptime (sleep included) when the time began to hold, ms. */
+  /** Wall time in ms minus the machine's uptime (sleep included) when the time began to hold. */
   #offset = Number.NaN;
-  /** Monotonic time at which it began to hold, ms. */
+  /** Monotonic time in ms at which it began to hold. */
   #since = 0;
   #agreed = false;
 

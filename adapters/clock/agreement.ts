@@ -1,8 +1,8 @@
 /** Consecutive fixes that agree on the wall time. */
 
-/** Maximum difference between the clock offsets of fixes that agree, ms: receivers and lines have varying delays. */
+/** Maximum difference in ms between the clock offsets of fixes that agree: receivers and lines have varying delays. */
 const SPREAD = 500;
-/** Gap after which a fix starts a new row, ms. */
+/** Gap in ms after which a fix starts a new row. */
 const PAUSE = 60_000;
 /** Number of recent fixes from which the one with the least delay is used. */
 const KEPT = 16;
@@ -10,7 +10,7 @@ const KEPT = 16;
 export class Agreement {
   /** Number of fixes in the row. */
   count = 0;
-  /** Monotonic time at which the row began, ms. */
+  /** Monotonic time in ms at which the row began. */
   since = 0;
   readonly #offsets: number[] = [];
   #last = Number.NEGATIVE_INFINITY;

@@ -25,7 +25,7 @@ import { DAY } from '../../protocol/calendar.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { Agreement } from './agreement.ts';
 
-/** The machine's own times, ms. */
+/** The machine's own times in ms. */
 export interface MachineTimes {
   /** UTC; may be wrong and may step. */
   wall(): number;
@@ -38,7 +38,7 @@ export interface MachineTimes {
 export type ClockState = 'free' | 'gnss' | 'holdover';
 
 interface DisciplineOptions {
-  /** UTC time before which no fix is possible, ms, such as the day of the build. */
+  /** UTC time in ms before which no fix is possible, such as the day of the build. */
   readonly earliest: number;
   /** Returns true if the system's wall time is known to be right. */
   readonly synchronised: () => boolean;
@@ -46,34 +46,34 @@ interface DisciplineOptions {
   readonly stepped?: (by: number) => void;
 }
 
-/** Period after which GPS week numbers repeat, ms: they are modulo 1024 (IS-GPS-200, 20.3.3.3.1.1). */
+/** Period in ms after which GPS week numbers repeat: they are modulo 1024 (IS-GPS-200, 20.3.3.3.1.1). */
 const ERA = 1024 * 7 * DAY;
-/** Largest difference that is slewed rather than stepped, ms. */
+/** Largest difference in ms that is slewed rather than stepped. */
 const SMALL = 1_000;
 const DEAD_BAND = 100;
 /** Slew rate: 500 ppm, as adjtime(3). */
 const SLEW = 500e-6;
 /** Largest drift of an oscillator in a car: 50 ppm. */
 const DRIFT = 50e-6;
-/** Additional error after a sleep, ms: the clock that runs during sleep may count whole seconds. */
+/** Additional error in ms after a sleep: the clock that runs during sleep may count whole seconds. */
 const WAKING = 2_000;
 const FRESH = 60_000;
 const HOLDOVER = DAY;
-/** Number of fixes required, and the minimum time that they span, ms. */
+/** Number of fixes required, and the minimum time in ms that they span. */
 const ACQUIRE = { fixes: 5, span: 4_000 };
 const OVERRULE = { fixes: 60, span: 60_000 };
 
 /** State of the clock while fixes control it. */
 interface Held {
-  /** Wall minus monotonic time at `since`, and its target for slewing, ms. */
+  /** Wall minus monotonic time in ms at `since`, and the value to which it is slewed. */
   offset: number;
   target: number;
   since: number;
-  /** Monotonic time of the last fix that agreed, minus the sleep of the machine since then, ms. */
+  /** Monotonic time in ms of the last fix that agreed, minus the sleep of the machine since then. */
   agreed: number;
   /** True if the machine slept since then: wall time is no longer known to the second. */
   woken: boolean;
-  /** Wall time and uptime of the system, minus monotonic time, ms. They distinguish a sleep from a step. */
+  /** Wall time and uptime of the system in ms, each minus monotonic time. They distinguish a sleep from a step. */
   system: number;
   uptime: number;
 }
@@ -150,7 +150,7 @@ export class Discipline {
     this.#adopt(rivals.offset, stands, now);
   }
 
-  /** Returns the largest error that the clock can have without a fault, ms. */
+  /** Returns the largest error in ms that the clock can have without a fault. */
   #tolerance(held: Held | undefined, now: number): number {
     if (held === undefined) return this.#options.synchronised() ? SMALL : Number.POSITIVE_INFINITY;
     return SMALL + DRIFT * (now - held.agreed) + (held.woken ? WAKING : 0);
@@ -229,7 +229,7 @@ export class Discipline {
   }
 }
 
-/** Returns wall minus monotonic time at a monotonic time, ms. */
+/** Returns wall minus monotonic time in ms at a monotonic time. */
 function offsetAt({ offset, target, since }: Held, monotonic: number): number {
   const way = Math.min(Math.abs(target - offset), Math.max(0, monotonic - since) * SLEW);
   return target < offset ? offset - way : offset + way;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../agent/ports.ts';
 
-/** Longest gap of a log during which timers run, ms. Nothing was recorded in a longer gap, so no event is missed. */
+/** Longest gap of a log in ms during which timers run. Nothing was recorded in a longer gap, so no event is missed. */
 const LONGEST_SILENCE = 10 * 60_000;
 
 interface Timer {
@@ -42,7 +42,7 @@ export class ReplayClock implements Clock {
     };
   }
 
-  /** Advances the time to `at`, UTC ms. If `at` is earlier (a log that jumps back), leaves the time unchanged. */
+  /** Advances the time to `at` in UTC ms. If `at` is earlier (a log that jumps back), leaves the time unchanged. */
   advanceTo(at: number): void {
     if (!this.#started) {
       this.#started = true;

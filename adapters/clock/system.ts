@@ -6,10 +6,10 @@ import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { AgreedTime } from './agreed-time.ts';
 import { type ClockState, Discipline, type MachineTimes } from './discipline.ts';
 
-/** Longest delay of setTimeout, ms. It counts in 32 bits: a longer delay would fire at once. */
+/** Longest delay of setTimeout in ms. It counts in 32 bits: a longer delay would fire at once. */
 const LONGEST = 2 ** 31 - 1;
 
-/** Earliest plausible time, UTC ms. A unit that lost its battery starts in 1970; no build is older than this. */
+/** Earliest plausible time in UTC ms. A unit that lost its battery starts in 1970; no build is older than this. */
 export const EARLIEST = Date.UTC(2025, 0, 1);
 
 interface SystemClockOptions {
@@ -32,7 +32,7 @@ const machine: MachineTimes = {
 export interface CarClock extends Clock {
   /** Processes a receiver's fix: the time was `time` (UTC ms) at the monotonic time `received` (ms). */
   discipline(time: number, received: number): void;
-  /** Returns the UTC time by which records may expire, ms, or undefined while uncertain. */
+  /** Returns the UTC time in ms by which records may expire, or undefined while uncertain. */
   agreed(): number | undefined;
   /** Returns the source of the wall time. */
   quality(): ClockQuality;
@@ -79,7 +79,7 @@ export class SystemClock implements CarClock {
     this.#discipline.fix(time, received);
   }
 
-  /** Returns the UTC time by which records may expire, ms; undefined unless two sources agree or it held for long. */
+  /** Returns the UTC time in ms by which records may expire; undefined unless two sources agree or it held for long. */
   agreed(): number | undefined {
     return this.#agreed.now();
   }

@@ -7,7 +7,7 @@ import { DAY } from '../../protocol/calendar.ts';
 import { type Fix, type FixKind, rounded } from './fix.ts';
 import { dateOf, degreesOf, FieldFault, midnight, numberOf, type Sentence, timeOf } from './sentence.ts';
 
-/** Largest difference of equal times, ms: some sentences of a receiver have more digits than others. */
+/** Largest difference in ms of equal times: some sentences of a receiver have more digits than others. */
 const sameMoment = 10;
 /** One knot in km/h. */
 const knot = 1.852;
@@ -21,9 +21,9 @@ const satellitesMost = 256;
 const positional: Readonly<Record<string, number>> = { GGA: 9, GNS: 9, RMC: 9, GLL: 6 };
 
 class Epoch {
-  /** Time since midnight, ms. */
+  /** Time in ms since midnight. */
   time: number | undefined;
-  /** Midnight, UTC ms. */
+  /** Midnight in UTC ms. */
   date: number | undefined;
   /** Validity in the last sentence that contains it. */
   valid = false;
@@ -44,7 +44,7 @@ class Epoch {
 export class EpochMerger {
   private readonly give: (fix: Fix) => void;
   private epoch = new Epoch();
-  /** A time with a known date, UTC ms. */
+  /** A time in UTC ms with a known date. */
   private anchor: number | undefined;
   /** Last dimension from GSA, until the fix is lost: not every receiver sends GSA in every epoch. */
   private dimension: number | undefined;

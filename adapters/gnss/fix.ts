@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../protocol/diagnostic.ts';
 
 /** Members that the receiver does not send are absent; position, speed and course are present only with a fix. */
 export interface Fix {
-  /** Time of the measurement by the receiver, UTC ms. Absent until it has sent the date, with a fix or in ZDA. */
+  /** Time in UTC ms of the measurement by the receiver. Absent until it has sent the date, with a fix or in ZDA. */
   readonly t?: number;
   /** Latitude in degrees, WGS 84, north positive, -90..90. */
   readonly latitude?: number;

@@ -23,9 +23,9 @@ interface NmeaOptions {
 
 /** Header of gpsd's test logs, with the day of the recording. */
 const recorded = /^#\s*Date\s*[:=]\s*(\d{4}-\d\d-\d\d)/;
-/** Largest difference of equal times, ms: sentences may have two digits of a second, UBX has nanoseconds. */
+/** Largest difference in ms of equal times: sentences may have two digits of a second, UBX has nanoseconds. */
 const sameMoment = 10;
-/** Delay of sentences behind UBX that means another time, ms: the receiver was restarted. */
+/** Delay in ms of sentences behind UBX that means another time: the receiver was restarted. */
 const longBefore = 10_000;
 
 export class NmeaParser extends FramedParser {

@@ -14,7 +14,7 @@ export type FixFormat = 'nmea' | 'gpsd';
 
 export interface FixReader {
   readonly format: FixFormat;
-  /** Size of the file on the disk, bytes; 0 for standard input. */
+  /** Size in bytes of the file on the disk; 0 for standard input. */
   readonly size: number;
   /** Number of its bytes that were read, for a progress bar. */
   readonly position: number;
@@ -68,7 +68,7 @@ export function detectFixFormat(head: Uint8Array): FixFormat | undefined {
 
 /** Source of the unpacked bytes of a recording. */
 interface FixBytes {
-  /** Size of the file on the disk, bytes; 0 if unknown. */
+  /** Size in bytes of the file on the disk; 0 if unknown. */
   readonly size: number;
   /** Number of its bytes that were read. */
   readonly position: number;

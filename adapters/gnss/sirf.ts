@@ -13,7 +13,7 @@ import type { Fix } from './fix.ts';
 
 const measuredNavigation = 2;
 const shortest = 41;
-/** 1980-01-06, UTC ms. */
+/** 1980-01-06 in UTC ms. */
 const gpsEpoch = 315_964_800_000;
 const week = 7 * DAY;
 const rollover = 1024;

@@ -20,9 +20,9 @@ import { FixReadings } from './readings.ts';
 
 /**
  * Receives the time of a receiver, to set a clock.
- * @param time time of a measurement with a fix, UTC ms; as inaccurate as the receiver may be
- * @param received monotonic time of the first byte of that measurement, ms: later than `time` by the delay of receiver
- * and line
+ * @param time UTC ms of a measurement with a fix; no more accurate than the receiver
+ * @param received monotonic time in ms of the first byte of that measurement: later than `time` by the delay of
+ * receiver and line
  */
 export type FixTime = (time: number, received: number) => void;
 
@@ -34,11 +34,11 @@ export interface GnssSourceOptions {
   readonly open: OpenLine;
   readonly clock: Clock;
   readonly log?: Log;
-  /** Earliest time that a receiver can send, UTC ms, such as the day of the build. */
+  /** Earliest time in UTC ms that a receiver can send, such as the day of the build. */
   readonly earliest: number;
   /** Omitted for a line that may carry recordings, such as a file: they contain the time of another day. */
   readonly time?: FixTime;
-  /** Time without a byte, or without a record, after which the line is reopened, ms. Default 10 s. */
+  /** Time in ms without a byte, or without a record, after which the line is reopened. Default 10 s. */
   readonly silence?: number;
   /** Sleep state of the unit: the line is closed during sleep; default: never asleep. */
   readonly rest?: Rest;
@@ -53,7 +53,7 @@ const STRANGE = 1_024;
 const KINDS = 3;
 /** Silence of a receiver after which its epoch is complete, ms: the sentences of an epoch follow each other closely. */
 const PAUSE = 150;
-/** Largest difference to the clock with which a fix keeps its own time, ms; otherwise its time of arrival is used. */
+/** Largest difference in ms to the clock with which a fix keeps its own time; otherwise its time of arrival is used. */
 const CREDIBLE = 2_000;
 /** Period after which GPS week numbers repeat, ms (IS-GPS-200, 20.3.3.3.1.1); times start at `earliest`. */
 const ERA = 1024 * 7 * DAY;
@@ -69,9 +69,9 @@ export class GnssSource implements ReadingSource {
   readonly #silence: number;
   #parser: FixParser;
   #readings: FixReadings | undefined;
-  /** Monotonic time of the first byte that is not yet part of a fix, ms. */
+  /** Monotonic time in ms of the first byte that is not yet part of a fix. */
   #begun: number | undefined;
-  /** Monotonic time of the last record, or of the opening of the line, ms. */
+  /** Monotonic time in ms of the last record, or of the opening of the line. */
   #sense = 0;
   #records = 0;
   #garbled = false;
@@ -251,7 +251,7 @@ export class GnssSource implements ReadingSource {
     this.#readings?.deliver(fix, this.#instant(fix, received));
   }
 
-  /** Returns the time of a fix, UTC ms: never after the present, and not before the previous fix. */
+  /** Returns the time in UTC ms of a fix: never after the present, and not before the previous fix. */
   #instant({ t }: Fix, received: number): number {
     const { clock } = this.#options;
     const now = clock.now();

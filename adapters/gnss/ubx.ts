@@ -33,7 +33,7 @@ interface Epoch {
 
 interface Message {
   readonly name: string;
-  /** Length of its payload, bytes; later versions of the protocol append to it. */
+  /** Length in bytes of its payload; later versions of the protocol append to it. */
   readonly length: number;
   /** @returns the fault of the message */
   read(view: DataView, epoch: Epoch): string | undefined;

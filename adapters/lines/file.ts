@@ -15,7 +15,7 @@ interface FileLineOptions {
   readonly clock: Clock;
 }
 
-/** Interval of checking a file for new data, ms. */
+/** Interval in ms of checking a file for new data. */
 const LOOK = 250;
 const BLOCK = 65_536;
 

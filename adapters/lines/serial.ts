@@ -12,7 +12,7 @@ export type FlowControl = 'none' | 'rtscts' | 'xonxoff';
 interface SerialLineOptions {
   /** Device file, e.g. `/dev/ttyUSB0`. */
   readonly path: string;
-  /** Rate, bit/s. */
+  /** Rate in bit/s. */
   readonly baudRate: number;
   /** Flow control; default `none`. */
   readonly flowControl?: FlowControl;
@@ -20,9 +20,9 @@ interface SerialLineOptions {
   readonly rest?: Rest;
 }
 
-/** Interval of checking whether a silent line still exists, ms. */
+/** Interval in ms of checking whether a silent line still exists. */
 const LOOK = 1_000;
-/** The same for a unit that sleeps, ms: the interval of its other checks. */
+/** The same in ms for a unit that sleeps: the interval of its other checks. */
 const SLEEPING_LOOK = 600_000;
 
 /**

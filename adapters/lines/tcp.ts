@@ -10,11 +10,11 @@ interface TcpLineOptions {
   readonly port: number;
 }
 
-/** Time limit of connecting, ms. */
+/** Time limit in ms of connecting. */
 const PATIENCE = 5_000;
-/** Silence after which the kernel probes the other end, ms. */
+/** Silence in ms after which the kernel probes the other end. */
 const KEEP_ALIVE = 15_000;
-/** Time limit for sending buffered bytes when the line is closed, ms. */
+/** Time limit in ms for sending buffered bytes when the line is closed. */
 const FAREWELL = 1_000;
 
 export function tcpLine({ host, port }: TcpLineOptions): OpenLine {

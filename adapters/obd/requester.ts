@@ -8,11 +8,11 @@ export interface DiagnosticRequest {
   readonly address: DiagnosticAddress;
   /** Service and parameters, e.g. 01 0D. */
   readonly payload: Uint8Array;
-  /** Time to wait for the (first) answer, ms; default: the requester's, 200. */
+  /** Time in ms to wait for the (first) answer; default: the requester's, 200. */
   readonly timeout?: number;
-  /** Time to wait for the answer that "response pending" announced (P2*), ms, if the requester can set it. */
+  /** Time in ms to wait for the answer that "response pending" announced (P2*), if the requester can set it. */
   readonly pending?: number;
-  /** Time for which the unit may repeat "response pending", ms, if the requester can set it. */
+  /** Time in ms for which the unit may repeat "response pending", if the requester can set it. */
   readonly longestPending?: number;
   /** If true, precedes all waiting requests that are not urgent: a diagnostic session would end during the wait. */
   readonly urgent?: boolean;

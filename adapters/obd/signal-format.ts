@@ -37,7 +37,7 @@ export type ObdValue = number | string;
 /** Decodes the data of one answer; `null`: the format defines this as no value; undefined: the data is too short. */
 export type FieldReader = (data: Uint8Array) => ObdValue | null | undefined;
 
-/** Longest field of a signal set, bits: an ISO-TP message of 4095 bytes. */
+/** Longest field of a signal set in bits: an ISO-TP message of 4095 bytes. */
 export const LONGEST_FIELD = 4095 * 8;
 
 /** Returns the reader of a format, so that the conversion is chosen once, when the signal set is loaded. */

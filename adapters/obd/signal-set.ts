@@ -41,7 +41,7 @@ export interface ObdCommand {
   readonly flowControl: boolean;
   readonly debug: boolean;
   readonly protocol: string | undefined;
-  /** Time between two requests, s. */
+  /** Time in s between two requests. */
   readonly period: number | undefined;
   readonly years: ModelYears | undefined;
   readonly debugYears: ModelYears | undefined;

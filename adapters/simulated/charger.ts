@@ -1,6 +1,6 @@
 import type { Scene } from './scenario.ts';
 
-/** Delay between a request and the charger's reaction, ms. */
+/** Delay in ms between a request and the charger's reaction. */
 const REACTION = 400;
 /** ChargeRequest of CHARGE_COMMAND: 1 start, 2 stop, 3 to 7 Level1 to Level5, 8 partial, 9 full. */
 const [START, STOP, LEVEL1, LEVEL5, PARTIAL] = [1, 2, 3, 7, 8];

@@ -1,12 +1,12 @@
 import type { Scene } from './scenario.ts';
 
-/** Delay between a request and the start of the blower, ms. */
+/** Delay in ms between a request and the start of the blower. */
 const REACTION = 600;
-/** Duration of a run, ms. */
+/** Duration in ms of a run. */
 const RUN = 600_000;
 /** Charge below which the traction battery is reserved for driving, %. */
 const RESERVE = 20;
-/** Target and resting temperature of the cabin, degC, and the half-life of a temperature difference, ms. */
+/** Target and resting temperature of the cabin in degC, and half-life of a temperature difference in ms. */
 const COMFORT = 22;
 const REST = 20.5;
 const HALF = 180_000;
@@ -26,7 +26,7 @@ export class Climate {
   state: 'Disabled' | 'Enabled' | 'Finished' | 'Failure' = 'Disabled';
   /** Reason of the failure, a name of CLIMATE.FailureCause. */
   failure = 'None';
-  /** Temperature of the cabin, degC. */
+  /** Temperature of the cabin in degC. */
   cabin = REST;
   #request = 0;
   #rest = 0;

@@ -7,10 +7,10 @@ import type { Part, Scene } from './scenario.ts';
 import type { CarState } from './state.ts';
 import { Switch } from './switch.ts';
 
-/** Reaction times of the lock motors, and of the relays of lamps, horn and immobilizer, ms. */
+/** Reaction times in ms of the lock motors, and of the relays of lamps, horn and immobilizer. */
 const TRAVEL = 300;
 const RELAY = 100;
-/** Durations after which lamps and horn switch off automatically, ms. */
+/** Durations in ms after which lamps and horn switch off automatically. */
 const FLASHING = 30_000;
 const SOUNDING = 10_000;
 /** First request of a message with two requests: on, lock; the other is its opposite. */
@@ -35,8 +35,8 @@ export class ControlUnits {
   readonly #answer: (part: Part) => number | undefined;
 
   /**
-   * @param answer called with each request that a part has accepted; returns the part's delay, ms, or undefined if the
-   * part does not obey
+   * @param answer called with each request that a part has accepted; returns the part's delay in ms, or undefined if
+   * the part does not obey
    */
   constructor(codec: MessageCodec, state: CarState, answer: (part: Part) => number | undefined) {
     this.#answer = answer;
@@ -71,7 +71,7 @@ export class ControlUnits {
     };
   }
 
-  /** Processes a frame from the bus at monotonic time `at`, ms. */
+  /** Processes a frame from the bus at monotonic time `at` in ms. */
   receive(frame: OutgoingFrame, at: number): void {
     for (const receiver of this.#receivers) receiver.receive(frame, at);
     this.navigator.receive(frame, at);

@@ -98,7 +98,7 @@ export class Day implements Scenario {
   }
 }
 
-/** Returns the time since midnight of hh:mm:ss, ms. */
+/** Returns the time in ms since midnight of hh:mm:ss. */
 export function timeOfDay(written: string): number {
   const [, hours, minutes, seconds] = /^(\d\d):(\d\d):(\d\d)$/.exec(written) ?? [];
   const time = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;

@@ -9,7 +9,7 @@ const PULL = 1.7;
 const BRAKE = 1.9;
 /** Length of the cells of constant acceleration that compose a drive, about 1 m. */
 const CELL = 1;
-/** Duration of a collision, s. */
+/** Duration in s of a collision. */
 const IMPACT = 0.1;
 
 /** Position and movement of the car at one time of a drive. */
@@ -28,7 +28,7 @@ export interface DriveOptions {
   readonly from?: number;
   /** Distance, m; longer than the route means further laps. Default: one lap. */
   readonly way?: number;
-  /** Wait at a traffic light, s. Default: the wait of each light of the route. */
+  /** Wait in s at a traffic light. Default: the wait of each light of the route. */
   readonly red?: number;
   /** Speed on straight roads, m/s. */
   readonly cruise?: number;
@@ -42,16 +42,16 @@ export interface DriveOptions {
  * half a sine.
  */
 export class Drive {
-  /** Duration, s. */
+  /** Duration in s. */
   readonly duration: number;
   /** Length, m. */
   readonly length: number;
-  /** Time, s, and speed, m/s, of the collision; undefined if there is none. */
+  /** Time in s and speed in m/s of the collision; undefined if there is none. */
   readonly impact: { readonly at: number; readonly speed: number } | undefined;
   readonly #cell: number;
   /** Square of the speed at each node, m²/s². */
   readonly #square: Float64Array;
-  /** Times at which each node is reached and left, s; they differ at a red light. */
+  /** Times in s at which each node is reached and left; they differ at a red light. */
   readonly #reached: Float64Array;
   readonly #left: Float64Array;
 
@@ -127,7 +127,7 @@ export class Drive {
     };
   }
 
-  /** Returns the waiting time at each node, s, for every time that the drive passes a light. */
+  /** Returns the waiting time in s at each node, for every time that the drive passes a light. */
   #waits(route: Route, { from = 0, red }: DriveOptions, cells: number): Float64Array {
     const waits = new Float64Array(cells + 1);
     for (const light of route.lights) {

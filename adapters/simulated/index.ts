@@ -30,7 +30,7 @@ export interface SimulatedCarOptions {
   readonly scenario?: ScenarioName;
   /** Seed of the noise: the same seed produces the same frames. Default 1. */
   readonly seed?: number;
-  /** Start of the car within the scenario, ms; `restore` has precedence. Default 0; throws `usage.wrong` below. */
+  /** Time in ms in the scenario at which the car starts; `restore` takes precedence. Default 0; throws `usage.wrong` below. */
   readonly startAt?: number;
   /** False: the car accepts valid commands but executes none. Default true. */
   readonly obey?: boolean;
@@ -57,7 +57,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
   #tick = 0;
   /** Monotonic time when the present tick ends, or a sleeping car wakes up, ms. */
   #due = 0;
-  /** Duration of the sleep until then, ms; 0 if the car is awake. */
+  /** Duration in ms of the sleep until then; 0 if the car is awake. */
   #sleep = 0;
 
   constructor(options: SimulatedCarOptions) {
@@ -69,7 +69,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     this.#transmitter = new SimulatedTransmitter(codec);
   }
 
-  /** Length of the scenario, ms. */
+  /** Length in ms of the scenario. */
   get period(): number {
     return this.#vehicle.period;
   }
@@ -196,7 +196,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     this.#await(this.#due);
   }
 
-  /** Runs one tick that began at `begin`, UTC ms. */
+  /** Runs one tick that began at `begin` in UTC ms. */
   #tell(begin: number): void {
     const batch = this.#transmitter.frames(this.#vehicle, this.#tick, begin);
     this.#vehicle.step(TICK);

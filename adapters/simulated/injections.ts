@@ -4,7 +4,7 @@ import type { Part, Scene } from './scenario.ts';
 export interface InjectionTime {
   /** Time at which this part has accepted a request. */
   readonly asked: Part;
-  /** Delay after that, ms. */
+  /** Delay in ms after that. */
   readonly after?: number;
 }
 
@@ -12,7 +12,7 @@ interface Waiting {
   readonly changes: Partial<Scene>;
   readonly asked: Part;
   readonly after: number;
-  /** Time until the change, ms; undefined until the part has received a request. */
+  /** Time in ms until the change; undefined until the part has received a request. */
   rest: number | undefined;
 }
 

@@ -6,13 +6,13 @@ import { parked, type Scenario, type Scene } from './scenario.ts';
 const DEPARTURE = 14;
 /** Distance of the errand, m: on the avenue de la Bourdonnais, after the light at the École Militaire. */
 const ERRAND_AT = 1_400;
-/** Duration of the errand, from stopping to pulling out, s. */
+/** Duration in s of the errand, from stopping to pulling out. */
 const ERRAND = 34;
 /** Share of the distance at which the {@link LoopHabits.event} of a loop begins. */
 const EVENT_AFTER = 0.55;
-/** Time from stopping at the kerb to the end of the loop, s. */
+/** Time in s from stopping at the kerb to the end of the loop. */
 const AFTERWARDS = 14;
-/** Time that the driver spends in the car before it pulls out, s. */
+/** Time in s that the driver spends in the car before it pulls out. */
 const BOARDING = 8;
 
 /** Distance before a bend at which the driver indicates, m. */
@@ -33,7 +33,7 @@ interface Leg {
 export interface LoopHabits {
   /** Distance of the errand, m. */
   readonly errandAt?: number;
-  /** Duration of the errand, s. */
+  /** Duration in s of the errand. */
   readonly errand?: number;
   /** Speed on straight roads, m/s. */
   readonly cruise?: number;

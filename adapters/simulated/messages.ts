@@ -8,13 +8,13 @@ export type Values = Record<string, number | string>;
 /** One cyclic message of the car. */
 export interface CyclicMessage {
   readonly message: string;
-  /** Cycle time, ms. */
+  /** Cycle time in ms. */
   readonly cycle: number;
   /** True if it contains `Counter` and `Checksum`, which the sender adds. */
   readonly secured?: true;
   /** Condition of sending: `Charging`: also by the charging part of the network; `Ignition`: only while it is on. */
   readonly while?: 'Charging' | 'Ignition';
-  /** `sent`: number of earlier transmissions of the message. `later`: time since the start of the tick, ms. */
+  /** `sent`: number of earlier transmissions of the message. `later`: time in ms since the start of the tick. */
   values(car: SimulatedVehicle, sent: number, later: number): Values;
 }
 

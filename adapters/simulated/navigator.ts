@@ -1,9 +1,9 @@
 import type { MessageCodec, OutgoingFrame } from '../../agent/ports.ts';
 import { sound } from './requests.ts';
 
-/** Duration of computing a route, ms. */
+/** Duration in ms of computing a route. */
 const WORK = 400;
-/** Longest time between two positions, ms. */
+/** Longest time in ms between two positions. */
 const PAUSE = 1_000;
 
 export interface CarPosition {
@@ -23,17 +23,17 @@ export class Navigator {
   readonly #id: number;
   readonly #taken: () => number | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
-  /** Time until the route is computed, ms; undefined while positions are missing. */
+  /** Time in ms until the route is computed; undefined while positions are missing. */
   #rest: number | undefined;
 
-  /** Calls `taken` after the last position. It returns the delay of the confirmation, ms; undefined: never confirm. */
+  /** Calls `taken` after the last position. It returns the delay of the confirmation in ms; undefined: never confirm. */
   constructor(codec: MessageCodec, taken: () => number | undefined) {
     this.#codec = codec;
     this.#id = codec.encode('NAVIGATION_COMMAND', {}).id;
     this.#taken = taken;
   }
 
-  /** Processes a frame from the bus at monotonic time `at`, ms. Ignores other messages. */
+  /** Processes a frame from the bus at monotonic time `at` in ms. Ignores other messages. */
   receive(frame: OutgoingFrame, at: number): void {
     if (frame.id !== this.#id) return;
     const signals = frame.data.length === 8 && sound(frame.data) ? this.#codec.decode(frame)?.signals : undefined;

@@ -2,7 +2,7 @@ import type { MessageCodec, OutgoingFrame } from '../../agent/ports.ts';
 
 /** Number of consecutive valid frames that form a request. */
 const FRAMES = 3;
-/** Longest time between frames of a request, ms; frames are due every 50. */
+/** Longest time in ms between frames of a request; frames are due every 50. */
 const PAUSE = 200;
 /** Value of a request signal that means no request. */
 const NONE = 0;
@@ -44,7 +44,7 @@ export class RequestReceiver {
     this.#understood = understood;
   }
 
-  /** Processes a frame from the bus at monotonic time `at`, ms. Ignores other messages. */
+  /** Processes a frame from the bus at monotonic time `at` in ms. Ignores other messages. */
   receive(frame: OutgoingFrame, at: number): void {
     if (frame.id !== this.#id) return;
     const signals = this.#valid(frame);

@@ -7,7 +7,7 @@ export interface Corner {
   readonly longitude: number;
   /** Radius of the turn, m; 0 if the route goes straight on. */
   readonly radius: number;
-  /** Wait at the traffic light before the corner, s. If omitted, there is no light. */
+  /** Wait in s at the traffic light before the corner. If omitted, there is no light. */
   readonly red?: number;
 }
 

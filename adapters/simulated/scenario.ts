@@ -54,7 +54,7 @@ export interface Scene {
   readonly climateFault: string;
   /** Parts that receive requests and ignore them. */
   readonly deaf: readonly Part[];
-  /** Delay of parts that obey, ms. */
+  /** Delay in ms of parts that obey. */
   readonly late: number;
   /** Messages that are not sent. */
   readonly silent: readonly string[];
@@ -109,6 +109,6 @@ export interface Scenario {
   motion(elapsed: number): Motion;
   /** `toBend`: distance to the next left turn, m (negative within it, Infinity if none follows). */
   scene(elapsed: number, motion: Motion, toBend: number): Scene;
-  /** Returns the time until the next event of a car with a sleeping network, ms; 0 if it is awake. */
+  /** Returns the time in ms until the next event of a car with a sleeping network; 0 if it is awake. */
   asleep(elapsed: number): number;
 }

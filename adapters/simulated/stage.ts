@@ -19,17 +19,17 @@ export type SceneName = (typeof sceneNames)[number];
 
 /** Braking before a scene that begins at rest, m/s². */
 const BRAKE = 3;
-/** Time from the start of a scene, or from standstill, to pulling out, s. */
+/** Time in s from the start of a scene, or from standstill, to pulling out. */
 const DEPARTURE = 4;
-/** The same for a thief, who needs longer, s. */
+/** The same time in s for a thief, who needs longer. */
 const THEFT = 12;
 /** Distance of a drive until the car parks, m. */
 const FAR = 50_000;
 /** Distance until the collision, m. */
 const NEAR = 120;
-/** Duration of a tunnel, s. */
+/** Duration in s of a tunnel. */
 const TUNNEL = 45;
-/** Duration of the siren, s. */
+/** Duration in s of the siren. */
 const SIREN = 20;
 /** Distance before a bend at which the driver indicates, m. */
 const INDICATED = 40;

@@ -4,7 +4,7 @@ import { VigieError } from '../../protocol/errors.ts';
 /** State of the car that survives a restart; plain JSON. */
 export interface CarState {
   readonly version: 1;
-  /** Time since the scenario began, ms. */
+  /** Time in ms since the scenario began. */
   readonly elapsed: number;
   /** Odometer at the start of the scenario, m. */
   readonly odometer: number;
@@ -14,11 +14,11 @@ export interface CarState {
   readonly fuel: number;
   /** Fuel burnt since the car was built, L. */
   readonly burnt: number;
-  /** Temperature of the coolant, degC. */
+  /** Temperature of the coolant in degC. */
   readonly coolant: number;
-  /** Temperature of the oil, degC. */
+  /** Temperature of the oil in degC. */
   readonly oil: number;
-  /** Temperature outside, degC. */
+  /** Temperature outside in degC. */
   readonly outside: number;
   readonly engineRunning: boolean;
   readonly locked: boolean;

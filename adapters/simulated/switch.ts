@@ -4,15 +4,15 @@ export class Switch {
   on: boolean;
   readonly #travel: number;
   readonly #longest: number;
-  /** Requested state, and time until it is reached, ms. */
+  /** Requested state, and time in ms until it is reached. */
   #goal: boolean | undefined;
   #rest = 0;
-  /** Time since it was switched on, ms. */
+  /** Time in ms since it was switched on. */
   #onFor = 0;
 
   /**
-   * @param travel time from the request to the new state, ms
-   * @param longest time after which it switches off automatically, ms
+   * @param travel time in ms from the request to the new state
+   * @param longest time in ms after which it switches off automatically
    */
   constructor(on: boolean, travel: number, longest = Number.POSITIVE_INFINITY) {
     this.on = on;

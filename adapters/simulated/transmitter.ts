@@ -2,12 +2,12 @@ import type { FrameBatch, MessageCodec } from '../../agent/ports.ts';
 import { type CyclicMessage, transmissions, type Values } from './messages.ts';
 import type { SimulatedVehicle } from './vehicle.ts';
 
-/** Interval of the batches of frames, ms; every cycle time divides it or is a multiple of it. */
+/** Interval in ms of the batches of frames; every cycle time divides it or is a multiple of it. */
 export const TICK = 20;
 /** Largest number of frames in a tick. */
 const CAPACITY = transmissions.reduce((sum, { cycle }) => sum + Math.max(1, TICK / cycle), 0);
 
-/** Returns the longest duration of a classic frame of `length` bytes (11-bit identifier, 500 kbit/s), ms. */
+/** Returns the longest duration in ms of a classic frame of `length` bytes (11-bit identifier, 500 kbit/s). */
 function onBus(length: number): number {
   return (55 + 10 * length) / 500;
 }

@@ -12,13 +12,13 @@ import type { Part, Scenario, ScenarioName, Scene } from './scenario.ts';
 import { type SceneName, Stage } from './stage.ts';
 import type { CarState } from './state.ts';
 
-/** Time for which network management keeps the network awake after a request, ms. */
+/** Time in ms for which network management keeps the network awake after a request. */
 const WOKEN = 60_000;
 /** Curvature of a bend above which the driver indicates, 1/m. */
 const TURN = 0.03;
-/** Time of a receiver from power-on to its first fix, ms. */
+/** Time in ms of a receiver from power-on to its first fix. */
 const FIRST_FIX = 1_000;
-/** Interval of new values of the slow noise, ms. */
+/** Interval in ms of new values of the slow noise. */
 const SLOW = 1_000;
 const DEGREES = 180 / Math.PI;
 /** Charge below which the 12 V battery loses voltage, %. */
@@ -63,9 +63,9 @@ export class SimulatedVehicle {
   #elapsed: number;
   /** Odometer at the start of the scenario, m. */
   #odometer: number;
-  /** Time since power-on or since the network woke up, ms. */
+  /** Time in ms since power-on or since the network woke up. */
   #awake = 0;
-  /** Identifier that wakes the network, and the remaining time awake after that, ms. */
+  /** Identifier that wakes the network, and the time in ms that it then remains awake. */
   readonly #wake: number;
   #woken = 0;
   /** Odometer at the time when the ignition was switched on, m. */
@@ -90,7 +90,7 @@ export class SimulatedVehicle {
     this.#tripStart = this.odometer;
   }
 
-  /** Length of the scenario, ms. */
+  /** Length in ms of the scenario. */
   get period(): number {
     return this.#scenario.period;
   }
@@ -110,7 +110,7 @@ export class SimulatedVehicle {
     return this.#awake >= FIRST_FIX && this.scene.sky;
   }
 
-  /** Time until the network wakes up, ms; 0 if it is awake. */
+  /** Time in ms until the network wakes up; 0 if it is awake. */
   get asleep(): number {
     return this.#woken > 0 ? 0 : this.#scenario.asleep(this.#elapsed);
   }
@@ -131,7 +131,7 @@ export class SimulatedVehicle {
     return frame.id === this.#wake && !this.#script.deaf.includes('Network');
   }
 
-  /** Processes a frame from the bus at monotonic time `at`, ms. */
+  /** Processes a frame from the bus at monotonic time `at` in ms. */
   receive(frame: OutgoingFrame, at: number): void {
     if (frame.id === this.#wake && this.#answer('Network') !== undefined) this.#woken = WOKEN;
     this.units.receive(frame, at);
@@ -214,7 +214,7 @@ export class SimulatedVehicle {
     return this.#route.along(this.motion.distance);
   }
 
-  /** Returns the delay of a part after a request, ms, or undefined if it never acts. */
+  /** Returns the delay in ms of a part after a request, or undefined if it never acts. */
   #answer(part: Part): number | undefined {
     this.#injections.understood(part);
     const { deaf, late } = this.#script;

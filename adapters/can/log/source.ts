@@ -20,7 +20,7 @@ export interface PlayOptions extends LogOptions {
   readonly times?: 'log' | 'clock';
 }
 
-/** Time between the last frame of a round and the first frame of the next, ms. */
+/** Time in ms between the last frame of a round and the first frame of the next. */
 const pause = 1;
 
 export class LogSource implements FrameSource {
@@ -40,7 +40,7 @@ export class LogSource implements FrameSource {
   private wake: () => void = () => undefined;
   /** First time of the log, and the clock's times at which it was played. */
   private origin: { readonly at: number; readonly wall: number; readonly monotonic: number } | undefined;
-  /** Offset added to the times of this round, ms. */
+  /** Offset in ms added to the times of this round. */
   private shift = 0;
   private latest = Number.NEGATIVE_INFINITY;
 

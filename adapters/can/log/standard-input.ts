@@ -6,9 +6,9 @@ import { VigieError } from '../../../protocol/errors.ts';
 const STANDARD_INPUT = 0;
 /** Number of bytes per read: the capacity of a pipe. */
 const SIZE = 65_536;
-/** Largest read of a live input, bytes. A full bus in candump text does not exceed it in one interval. */
+/** Largest read of a live input in bytes. A full bus in candump text does not exceed it in one interval. */
 const TRICKLE = 8_192;
-/** Read interval of a slow input, ms: one wakeup of the processor per interval instead of one per line. */
+/** Read interval in ms of a slow input: one wakeup of the processor per interval instead of one per line. */
 const TURN = 40;
 
 /**

@@ -15,7 +15,7 @@ const KIND = 156;
 const FILES: ReadonlySet<string> = new Set(['0', '\0', '7']);
 const LONG_NAME = 'L';
 const ATTRIBUTES = 'x';
-/** Largest name or attributes, bytes. A larger size means damage. */
+/** Largest name or attributes in bytes. A larger size means damage. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_HEADERS = 100_000;
 

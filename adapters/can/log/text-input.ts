@@ -32,7 +32,7 @@ export class TextInput {
     return new TextInput(order === undefined ? new BegunInput(input, begun) : new Utf16Input(input, order, begun));
   }
 
-  /** Size of the file on disk, bytes. */
+  /** Size in bytes of the file on disk. */
   get size(): number {
     return this.#input.size;
   }

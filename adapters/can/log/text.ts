@@ -1,7 +1,7 @@
 /** Splits text logs into lines (LF, CRLF or CR alone) and passes each to the parser of the format. */
 import type { LogParser, Recording } from './recording.ts';
 
-/** Longest line that is parsed, bytes. A longer line is a fault and is skipped without being stored. */
+/** Longest line in bytes that is parsed. A longer line is a fault and is skipped without being stored. */
 export const longestLine = 65_536;
 
 /** Parses single lines of one format, with at most one frame per line. */

@@ -7,7 +7,7 @@ import type { ByteInput } from './input.ts';
 const BLOCK = 16_384;
 /** Largest accepted ratio. Good packing reduces a recording to a twentieth; far more is an attack on memory or disk. */
 const LARGEST_RATIO = 250;
-/** Unpacked size below which the ratio does not matter, bytes. */
+/** Unpacked size in bytes below which the ratio does not matter. */
 const ANY_RATIO = 1024 ** 3;
 const LARGEST = 256 * 1024 ** 3;
 
@@ -32,7 +32,7 @@ export class UnpackedInput implements ByteInput {
 
   /**
    * @param begun bytes already read from `packed`
-   * @param anyRatio unpacked size up to which the ratio does not matter, bytes
+   * @param anyRatio unpacked size in bytes up to which the ratio does not matter
    * @throws VigieError `input.malformed` if this Node cannot unpack it
    */
   constructor(

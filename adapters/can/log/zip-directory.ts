@@ -9,7 +9,7 @@ export interface ZipEntry {
   readonly encrypted: boolean;
   /** Checksum; undefined if the archive has none. */
   readonly crc: number | undefined;
-  /** Size in the archive and unpacked size, bytes. */
+  /** Packed and unpacked size in bytes. */
   readonly packed: number;
   readonly size: number;
   /** Position of the local header of the entry. */

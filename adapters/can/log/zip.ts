@@ -11,10 +11,10 @@ import { readTar } from './tar.ts';
 import { UnpackedInput } from './unpacked.ts';
 import { readDirectory, startOf, type ZipEntry } from './zip-directory.ts';
 
-/** Largest accepted archive, unpacked, bytes. A larger size is an attack on memory or disk. */
+/** Largest accepted unpacked size of an archive in bytes. A larger size is an attack on memory or disk. */
 const LARGEST = 256 * 1024 ** 3;
 const LARGEST_RATIO = 250;
-/** Unpacked size below which the ratio does not matter, bytes. */
+/** Unpacked size in bytes below which the ratio does not matter. */
 const ANY_RATIO = 1024 ** 3;
 const MOST_ENTRIES = 10_000;
 

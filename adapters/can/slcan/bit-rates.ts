@@ -7,7 +7,7 @@ import { VigieError } from '../../../protocol/errors.ts';
  */
 export type Dialect = 'lawicel' | 'canable';
 
-/** Bit rates of S0 to S6 and S8, bit/s. They are the same in all dialects. */
+/** Bit rates in bit/s of S0 to S6 and S8. They are the same in all dialects. */
 const agreed = [
   [10_000, 'S0'],
   [20_000, 'S1'],
@@ -30,11 +30,11 @@ const data: ReadonlyMap<number, string> = new Map([
 ]);
 
 export interface Rates {
-  /** Bit rate for which the adapter has a code, bit/s. */
+  /** Bit rate in bit/s for which the adapter has a code. */
   readonly bitRate?: number;
   /** Alternative to `bitRate`: registers BTR0 and BTR1 of an SJA1000 at 16 MHz, 4 hexadecimal digits, e.g. `011C`. */
   readonly timing?: string;
-  /** Bit rate of the data phase of CAN FD, bit/s. */
+  /** Bit rate in bit/s of the data phase of CAN FD. */
   readonly dataBitRate?: number;
 }
 

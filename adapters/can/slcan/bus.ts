@@ -45,7 +45,7 @@ export interface SlcanOptions extends Rates {
 const STATUS = 10_000;
 /** Silence in ms, despite status requests, after which an adapter that answered before is opened again. */
 const SILENCE = 25_000;
-/** Longest time for a line to accept the last command, ms. */
+/** Longest time in ms for a line to accept the last command. */
 const FAREWELL = 500;
 /** Flags of `F` (CAN232 manual): receive queue full and data overrun; error warning, error passive and bus error. */
 const LOSSES = 0b0000_1001;

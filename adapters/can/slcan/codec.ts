@@ -33,7 +33,7 @@ export function emptyFrame(): SlcanFrame {
 const lengths: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 const longestClassic = 8;
 const minute = 60_000;
-/** Period of a microsecond time stamp of 32 bits, ms. */
+/** Period in ms of a microsecond time stamp of 32 bits. */
 const microsecondWrap = 2 ** 32 / 1000;
 const mostStandard = 0x7ff;
 const mostExtended = 0x1fff_ffff;

@@ -13,9 +13,9 @@ interface Question {
   readonly abandon: (error: Error) => void;
 }
 
-/** Longest time for an adapter, also a wireless one, to answer, ms. */
+/** Longest time in ms for an adapter, also a wireless one, to answer. */
 const PATIENCE = 500;
-/** Time for an adapter that never answers to carry out a command, ms. */
+/** Time in ms for an adapter that never answers to carry out a command. */
 const PAUSE = 50;
 
 export class SlcanConversation {

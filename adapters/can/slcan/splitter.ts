@@ -1,6 +1,6 @@
 /** Finds lines and refusals in the bytes from an adapter. */
 
-/** Longest line, characters: an extended CAN FD frame of 64 bytes with eight digits of time stamp has 146. */
+/** Longest line in characters: an extended CAN FD frame of 64 bytes with eight digits of time stamp has 146. */
 const longestLine = 160;
 
 const BEL = 7;

@@ -7,7 +7,7 @@ export interface BusSocketOptions {
   readonly interface: string;
   /** Identifiers of the frames to receive. If omitted, every frame. */
   readonly filters?: readonly IdentifierFilter[];
-  /** Requested size of the kernel's receive queue, with the kernel's overhead, bytes. */
+  /** Requested size in bytes of the kernel's receive queue, with the kernel's overhead. */
   readonly receiveBuffer: number;
   /** True to also deliver frames sent by this socket. If false, only {@link BusSocket.echoes} lists them. */
   readonly own: boolean;

@@ -39,7 +39,7 @@ export const CAN_RAW_FD_FRAMES = 5;
 export const CAN_RAW_FILTER_MAX = 512;
 /** All classes of error frames. */
 export const CAN_ERR_MASK = 0x1fff_ffff;
-/** Sizes of a `struct can_frame` and a `struct canfd_frame`, bytes. */
+/** Sizes in bytes of a `struct can_frame` and a `struct canfd_frame`. */
 export const CAN_MTU = 16;
 export const CANFD_MTU = 72;
 export const CANFD_BRS = 1;
@@ -51,7 +51,7 @@ export const SIOCGIFFLAGS = 0x8913;
 export const SIOCGIFMTU = 0x8921;
 export const SIOCGIFHWADDR = 0x8927;
 export const SIOCGIFINDEX = 0x8933;
-/** Size of an interface name with its terminating zero, bytes. */
+/** Size in bytes of an interface name with its terminating zero. */
 export const IFNAMSIZ = 16;
 export const IFF_UP = 1;
 export const ARPHRD_CAN = 280;

@@ -30,7 +30,7 @@ interface EchoOptions {
 /** A frame that was written and not yet echoed. */
 interface Outstanding {
   readonly id: number;
-  /** Time at which the frame was written, monotonic ms. */
+  /** Monotonic time in ms at which the frame was written. */
   readonly since: number;
   /** Ends the sender's wait. Undefined if the wait has ended and the frame is overdue. */
   settle: ((outcome: boolean | VigieError) => void) | undefined;

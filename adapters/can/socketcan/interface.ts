@@ -8,7 +8,7 @@ export interface Interface {
   readonly index: number;
   readonly isUp: boolean;
   readonly isCan: boolean;
-  /** 16 for classic CAN, 72 if the interface supports FD frames, bytes. */
+  /** In bytes: 16 for classic CAN, 72 if the interface supports FD frames. */
   readonly mtu: number;
 }
 

@@ -145,7 +145,7 @@ export class ReceiveRing {
     batch.count = n + 1;
   }
 
-  /** Reads the control messages of a slot. Returns the time of reception, UTC ms, or 0 if they contain no time. */
+  /** Reads the control messages of a slot. Returns the time of reception in UTC ms, or 0 if they contain no time. */
   #control(slot: number, length: number): number {
     const { layout } = this;
     const { cmsghdr } = layout;

@@ -27,10 +27,10 @@ import { droppedBy, type Interface, lookUp } from './interface.ts';
 import { errorName, type Libc, type Readiness } from './libc.ts';
 import { ReceiveRing } from './ring.ts';
 
-/** Size of a `struct sockaddr_can` since Linux 5.4, bytes. Earlier kernels accept the longer address too. */
+/** Size in bytes of a `struct sockaddr_can` since Linux 5.4. Earlier kernels accept the longer address too. */
 const SOCKADDR_CAN_SIZE = 24;
 
-/** Largest receive buffer, bytes: the kernel stores twice this number in an int. */
+/** Largest receive buffer in bytes: the kernel stores twice this number in an int. */
 const LARGEST_BUFFER = 2 ** 30 - 1;
 
 /**

@@ -43,21 +43,21 @@ export interface SocketCanOptions {
   readonly kernel?: () => Promise<CanKernel>;
 }
 
-/** Read interval on an active bus, ms: one wakeup of the processor per interval. Each frame keeps its own time. */
+/** Read interval in ms on an active bus: one wakeup of the processor per interval. Each frame keeps its own time. */
 const TURN = 40;
-/** Read interval while a request on the bus awaits its answer, ms. */
+/** Read interval in ms while a request on the bus awaits its answer. */
 const QUICK_TURN = 5;
 /** Read interval in ms while a sent frame awaits its echo: the next frame waits for that echo. */
 const ECHO_TURN = 1;
-/** Time for which an answer is awaited after the last sent frame, ms. */
+/** Time in ms for which an answer is awaited after the last sent frame. */
 const CONVERSATION = 1_000;
 /** Maximum number of reads per turn, so that other work is not delayed. */
 const READS = 16;
 /** Maximum number of reads of a failed socket, of which only the queue remains: more than the queue can hold. */
 const LAST_READS = 1024;
-/** Delays between attempts to find the interface, ms. */
+/** Delays in ms between attempts to find the interface. */
 const WAITS = { first: 100, longest: 5000 };
-/** Longest delay while the unit sleeps, if the kernel reports changes, ms. */
+/** Longest delay in ms while the unit sleeps, if the kernel reports changes. */
 const SLEEPING_WAIT = 600_000;
 /** Delay in ms from a reported change to the search for the interface: changes arrive in bursts. */
 const SETTLING = 50;

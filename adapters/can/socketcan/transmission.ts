@@ -9,7 +9,7 @@ import { errorName } from './libc.ts';
 
 const { ENOBUFS, EAGAIN, EINTR, EMSGSIZE, EINVAL, ENETDOWN, ENXIO, ENODEV } = constants.errno;
 
-/** Delays between attempts to send a frame while the kernel's queue is full, ms; a quarter of a second in total. */
+/** Delays in ms between attempts to send a frame while the kernel's queue is full; a quarter of a second in total. */
 const RETRIES = [1, 2, 4, 8, 16, 32, 64, 123];
 
 /**

@@ -5,7 +5,7 @@ import { answerId } from './addressing.ts';
 /** Maximum number of stored requests and addresses; a car has some hundred. */
 const MOST = 1024;
 
-/** Pause between the frames of an answer after the adapter lost some, ms; doubled each time up to the longest. */
+/** Pause in ms between the frames of an answer after the adapter lost some; doubled each time up to the longest. */
 const FIRST_PAUSE = 5;
 const LONGEST_PAUSE = 40;
 
@@ -22,7 +22,7 @@ const STEADY: ReadonlySet<number> = new Set([0x01, 0x09, 0x1a, 0x21, 0x22]);
 export class AdapterQuirks {
   /** Number of frames of the answer to each request. */
   readonly #frames = new Map<string, number>();
-  /** Pause between frames for addresses that must send their answers more slowly, ms. */
+  /** Pause in ms between frames for addresses that must send their answers more slowly. */
   readonly #pauses = new Map<string, number>();
   /** Addresses for which the adapter's own flow control does not reach the control unit. */
   readonly #waiting = new Set<string>();
@@ -62,7 +62,7 @@ export class AdapterQuirks {
     else if (this.#waiting.size < MOST) this.#waiting.add(addressKey(address));
   }
 
-  /** Returns the pause to request between the frames of an answer, ms. */
+  /** Returns the pause in ms to request between the frames of an answer. */
   separation(address: DiagnosticAddress): number {
     return this.#pauses.get(addressKey(address)) ?? 0;
   }

@@ -10,7 +10,7 @@ import type { Adapter } from './adapter.ts';
 export interface Way {
   /** If true, software builds and reassembles frames (`ATCAF0`), and the adapter only transmits them. */
   readonly inSoftware: boolean;
-  /** Requested pause between the frames of an answer, ms; 0: none. */
+  /** Requested pause in ms between the frames of an answer; 0: none. */
   readonly separation: number;
 }
 

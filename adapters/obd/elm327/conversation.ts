@@ -11,9 +11,9 @@ export interface AdapterAnswer {
 
 /** Timeouts of an answer. */
 export interface AnswerPatience {
-  /** Time without a byte after which the answer counts as ended, ms. */
+  /** Time in ms without a byte after which the answer counts as ended. */
   readonly quiet: number;
-  /** Maximum time for the whole answer, ms. */
+  /** Maximum time in ms for the whole answer. */
   readonly total: number;
 }
 

@@ -16,11 +16,11 @@ interface Elm327Options {
   readonly name?: string;
   /** Protocol of the car. If omitted, the adapter detects it with the first request. */
   readonly protocol?: Protocol;
-  /** Delay before the line is opened again, ms: first and maximum; each delay is twice the previous one. */
+  /** Delay in ms before the line is opened again: first and maximum; each delay is twice the previous one. */
   readonly backoff?: BackoffOptions;
 }
 
-/** Longest message of ISO 15765-2 with a length of 12 bits, bytes. */
+/** Longest message in bytes of ISO 15765-2 with a length of 12 bits. */
 const LONGEST_REQUEST = 4095;
 
 /** Number of consecutive refusals by the bus after which the protocol is detected again. */

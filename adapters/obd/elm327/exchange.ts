@@ -11,7 +11,7 @@ import type { AnswerPatience } from './conversation.ts';
 import { isCan, type Protocol } from './protocol.ts';
 import { COUNT, SoftwareIsoTp } from './software-isotp.ts';
 
-/** Resolution of the adapter's time-out, ms. Its value is one byte (ELM327 data sheet, "ST hh"). */
+/** Resolution in ms of the adapter's time-out. Its value is one byte (ELM327 data sheet, "ST hh"). */
 const TIME_STEP = 4;
 const LONGEST_TIME = 255 * TIME_STEP;
 
@@ -21,7 +21,7 @@ const DEFAULT_TIMEOUT = 200;
 /** Long-message transmission of STN chips (STN1100 family reference, "STPX"), as a form that may be unsupported. */
 const STN_TRANSMIT = 'STPX';
 
-/** Time until an answer announced by "response pending" (P2*, ISO 14229-2 §7.2) and limit of announcements, ms. */
+/** Time in ms until an answer announced by "response pending" (P2*, ISO 14229-2 §7.2), and limit for announcements. */
 const PENDING_TIME = 5000;
 const LONGEST_PENDING = 60_000;
 
@@ -119,7 +119,7 @@ async function prepare(
   return { ...way, byStn: byStn && !way.inSoftware };
 }
 
-/** Sets the time that the adapter waits for an answer. Returns the effective time, ms. */
+/** Sets the time that the adapter waits for an answer. Returns the effective time in ms. */
 async function setWait(adapter: Adapter, timeout: number): Promise<number> {
   // Adaptive timing would shorten long waits again, as learned from other control units.
   if (timeout > DEFAULT_TIMEOUT) await adapter.set('adaptive timing', 'ATAT', '0');

@@ -23,7 +23,7 @@ import type { AnswerPatience } from './conversation.ts';
 /** Maximum number of consecutive WAIT flow controls (ISO 15765-2 §9.7, N_WFTmax). */
 const MOST_WAITS = 10;
 
-/** Time until the next flow control after a WAIT (N_Bs), ms. */
+/** Time in ms until the next flow control after a WAIT (N_Bs). */
 const FLOW_CONTROL_TIME = 1000;
 
 /** Digit after a request, the number of frames before the prompt returns; some adapters do not support it. */

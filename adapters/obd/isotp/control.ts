@@ -8,7 +8,7 @@ export type Control =
   | { readonly kind: 'first'; readonly begin: number; readonly length: number }
   /** Next part of a message, from byte 1 on; `index` is the sequence number, 0..15. */
   | { readonly kind: 'consecutive'; readonly index: number }
-  /** `separation`: minimum time between two consecutive frames, ms. `blockSize` 0: all remaining frames. */
+  /** `separation`: minimum time in ms between two consecutive frames. `blockSize` 0: all remaining frames. */
   | {
       readonly kind: 'flow';
       readonly status: 'continue' | 'wait' | 'overflow' | 'reserved';
@@ -19,7 +19,7 @@ export type Control =
 /** Bytes of a frame of classic CAN. */
 export const CLASSIC = 8;
 
-/** Longest message with a length that fits in the 12 bits of a first frame (§9.6.3.1), bytes. */
+/** Longest message in bytes whose length fits in the 12 bits of a first frame (§9.6.3.1). */
 const LONGEST_SHORT = 0xfff;
 
 /**
@@ -60,7 +60,7 @@ export function readControl(data: Uint8Array, address: 0 | 1): Control | undefin
   }
 }
 
-/** Decodes STmin, ms: 00..7F in ms, F1..F9 in steps of 100 µs; reserved values count as the longest (§9.6.5.4). */
+/** Returns STmin in ms: 00..7F are ms, F1..F9 steps of 100 µs; reserved values count as the longest (§9.6.5.4). */
 function separationTime(byte: number): number {
   if (byte >= 0xf1 && byte <= 0xf9) return (byte - 0xf0) / 10;
   return Math.min(byte, 0x7f);

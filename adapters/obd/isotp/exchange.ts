@@ -20,7 +20,7 @@ interface ExchangeOptions {
   readonly wire: Omit<IsotpWire, 'send'>;
   readonly route: IsotpRoute;
   readonly payload: Uint8Array;
-  /** Time until the first answer, ms. */
+  /** Time in ms until the first answer. */
   readonly timeout: number;
   /** Sends a frame to the bus, with this identifier and first byte. */
   send(id: number, target: number | undefined, data: Uint8Array): Promise<void>;
@@ -38,7 +38,7 @@ export class Exchange {
   readonly #request: Transmission;
   readonly #receptions = new Map<number, Reception>();
   readonly #answers: DiagnosticAnswer[] = [];
-  /** Deadline of the answer after “response pending”, by identifier, monotonic ms. */
+  /** By identifier: monotonic time in ms by which the answer after “response pending” must arrive. */
   readonly #pending = new Map<number, number>();
   readonly #outcome = deferred<readonly DiagnosticAnswer[]>();
   readonly #begun: number;

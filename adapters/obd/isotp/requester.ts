@@ -60,7 +60,7 @@ export class IsoTp implements DiagnosticRequester {
   readonly #queue: Waiting[] = [];
   #exchange: Exchange | undefined;
   #lastRoute: IsotpRoute | undefined;
-  /** Time of the last frame from an addressed unit, monotonic ms. */
+  /** Monotonic time in ms of the last frame from an addressed unit. */
   #lastAnswer = Number.NEGATIVE_INFINITY;
   /** True after an incomplete answer: its sender may continue sending it. */
   #broken = false;

@@ -4,11 +4,11 @@ import { CLASSIC, DEFAULT_PADDING } from './control.ts';
 
 /** Limits of the transport (ISO 15765-2:2016 §9.7, §9.8) and of answers (ISO 15765-4 §6.4, ISO 14229-2 §7.2). */
 export interface IsoTpSettings {
-  /** Maximum time until the bus has sent a frame (N_As, N_Ar), ms. */
+  /** Maximum time in ms until the bus has sent a frame (N_As, N_Ar). */
   readonly sending: number;
-  /** Maximum time until flow control after a first frame or block (N_Bs), ms. */
+  /** Maximum time in ms until flow control after a first frame or block (N_Bs). */
   readonly flowControl: number;
-  /** Maximum time until the next consecutive frame (N_Cr), ms. */
+  /** Maximum time in ms until the next consecutive frame (N_Cr). */
   readonly consecutive: number;
   /** Maximum number of consecutive WAIT flow controls (N_WFTmax). */
   readonly waits: number;
@@ -16,13 +16,13 @@ export interface IsoTpSettings {
   readonly blockSize: number;
   /** Requested time between frames (STmin), 0..127 ms. */
   readonly separation: number;
-  /** Maximum time until the first answer to a request (P2), ms, unless the request contains one. */
+  /** Maximum time in ms until the first answer to a request (P2), unless the request contains one. */
   readonly answer: number;
-  /** Maximum time until the answer that "response pending" announced (P2*), ms. */
+  /** Maximum time in ms until the answer that "response pending" announced (P2*). */
   readonly pending: number;
-  /** Maximum time for which a control unit may repeat "response pending", ms. */
+  /** Maximum time in ms for which a control unit may repeat "response pending". */
   readonly longestPending: number;
-  /** Longest message in either direction, bytes; a longer one is refused with OVERFLOW. */
+  /** Longest message in bytes in either direction; a longer one is refused with OVERFLOW. */
   readonly longest: number;
   /** Byte that pads frames to 8 bytes, 0..255; if undefined, frames are sent without padding. */
   readonly padding: number | undefined;

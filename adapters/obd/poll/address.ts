@@ -35,7 +35,7 @@ export function addressOf(command: ObdCommand): DiagnosticAddress | undefined {
   };
 }
 
-/** Returns the time-out of the answer in the set, ms; undefined for the requester's default. */
+/** Returns the time-out in ms of the answer in the set; undefined for the requester's default. */
 export function timeoutOf(command: ObdCommand): number | undefined {
   return command.timeout === undefined ? undefined : Number.parseInt(command.timeout, 16) * TIMEOUT_STEP;
 }

@@ -33,7 +33,7 @@ export class AskingInterval {
     return this.#failures >= PATIENCE;
   }
 
-  /** Call after a failure. Returns the time until the next request, ms. */
+  /** Call after a failure. Returns the time in ms until the next request. */
   failed(failure: Failure): number {
     // An unsupported parameter remains unsupported until the unit is programmed again.
     this.#failures = failure === 'unsupported' ? Number.POSITIVE_INFINITY : this.#failures + 1;

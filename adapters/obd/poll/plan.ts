@@ -18,7 +18,7 @@ export type PlannedSignal = {
 export interface PlannedCommand {
   readonly command: ObdCommand;
   readonly signals: readonly PlannedSignal[];
-  /** Time between two requests, ms. */
+  /** Time in ms between two requests. */
   readonly interval: number;
   readonly priority: PollPriority;
 }

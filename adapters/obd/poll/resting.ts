@@ -13,11 +13,11 @@ export function pauseAsleep(polls: Polls, rest: Rest): () => void {
   return rest.subscribe(apply);
 }
 
-/** Interval of voltage measurements, ms. */
+/** Interval in ms of voltage measurements. */
 const LOOK = 60_000;
-/** Interval of trials if the adapter cannot measure the voltage, ms: the same as for other checks during sleep. */
+/** Interval in ms of trials if the adapter cannot measure the voltage: the same as for other checks during sleep. */
 const BLIND_LOOK = 600_000;
-/** Duration of a trial that polls the car for answers, ms: the search for control units takes some seconds. */
+/** Duration in ms of a trial that polls the car for answers: the search for control units takes some seconds. */
 const TRIAL = 20_000;
 /** Voltage rise that starts a trial, V. Charging raises a 12 V battery by over 1 V; adapters measure to 0.1–0.2 V. */
 const RISE = 0.4;

@@ -18,7 +18,7 @@ export interface CommandCounts {
 export class Poll {
   readonly planned: PlannedCommand;
   readonly counts: CommandCounts = { requests: 0, answers: 0, refusals: 0, silences: 0, faults: 0 };
-  /** Time before which it must not be requested, monotonic ms. */
+  /** Monotonic time in ms before which it must not be requested. */
   release = Number.NEGATIVE_INFINITY;
   /** True if it must be requested alone: it was missing in an answer with several parameters. */
   alone = false;
@@ -33,7 +33,7 @@ export class Poll {
     return this.#interval.lengthened;
   }
 
-  /** Time by which it should have been requested, monotonic ms. */
+  /** Monotonic time in ms by which it should have been requested. */
   get deadline(): number {
     return this.release + SLACK[this.planned.priority] * this.planned.interval;
   }
@@ -67,7 +67,7 @@ export class PollSchedule {
     this.polls = planned.map((command) => new Poll(command, longestBackOff));
   }
 
-  /** Returns the most urgent poll at `now`, monotonic ms; undefined if no poll is due. */
+  /** Returns the most urgent poll at `now` (monotonic ms); undefined if no poll is due. */
   due(now: number): Poll | undefined {
     let next: Poll | undefined;
     for (const poll of this.polls) {
@@ -77,7 +77,7 @@ export class PollSchedule {
     return next;
   }
 
-  /** Returns the time at which the next poll becomes due, monotonic ms. */
+  /** Returns the monotonic time in ms at which the next poll becomes due. */
   nextRelease(): number {
     return this.polls.reduce((earliest, { release }) => Math.min(earliest, release), Number.POSITIVE_INFINITY);
   }

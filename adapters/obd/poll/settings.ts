@@ -11,15 +11,15 @@ export interface PollRule {
 export interface PollSettings {
   /** Rules by signal as named in the profile, e.g. `OBD.VehicleSpeed`. */
   readonly rules: Readonly<Record<string, PollRule>>;
-  /** Interval of commands for which neither the profile nor the set defines one, ms. */
+  /** Interval in ms of commands for which neither the profile nor the set defines one. */
   readonly interval: number;
-  /** Shortest interval that a set can request, ms; a rule may be shorter. */
+  /** Shortest interval in ms that a set can request; a rule may be shorter. */
   readonly shortest: number;
   /** Maximum number of requests per second, all commands together. */
   readonly requestsPerSecond: number;
   /** Maximum number of parameters per request of service 01, 1..6; 1 for buses other than CAN (SAE J1979 §6.1.2.2). */
   readonly parametersPerRequest: number;
-  /** Longest time until an unanswered command is tried again, ms. */
+  /** Longest time in ms until an unanswered command is tried again. */
   readonly longestBackOff: number;
   /** Model year of the car, for sets with commands for certain years. */
   readonly modelYear: number | undefined;

@@ -31,10 +31,10 @@ export interface ObdSourceOptions {
 /** Permanent refusals: the unit does not support it, or requires a session or key that polling does not have. */
 const UNSUPPORTED: ReadonlySet<number> = new Set([0x11, 0x12, 0x31, 0x33, 0x34, 0x7e, 0x7f]);
 
-/** Delay until the next try if requests are impossible, ms. Short, so that a waking car is noticed. */
+/** Delay in ms until the next try if requests are impossible. Short, so that a waking car is noticed. */
 const RETRY = { first: 1000, longest: 5000 };
 
-/** Time without an answer to any request after which the next answer counts as a new ignition, ms. */
+/** Time in ms without an answer to any request after which the next answer counts as a new ignition. */
 const NEW_IGNITION = 60_000;
 
 /** Number of consecutive unanswered requests after which the car, not the command, counts as silent. */

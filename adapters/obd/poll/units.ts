@@ -8,7 +8,7 @@ import { addressOf } from './address.ts';
 const LAST_STANDARD_SERVICE = 0x0a;
 const CURRENT_DATA = 0x01;
 
-/** Delay before the search for units is repeated in a car that did not answer, ms. */
+/** Delay in ms before the search for units is repeated in a car that did not answer. */
 const SEARCH_AGAIN = 30_000;
 
 /** Address of a command's unit, or the reason not to send the command. */

@@ -37,7 +37,7 @@ interface OpenRequest {
   readonly answer: number | undefined;
   readonly answered: Set<number>;
   readonly pending: Set<number>;
-  /** Time after which no answer is expected, UTC ms. */
+  /** Time in UTC ms after which no answer is expected. */
   until: number;
 }
 
@@ -48,10 +48,10 @@ interface Sender {
   at: number;
 }
 
-/** Longest time from a request, or from "response pending", to the answer (P2*, ISO 14229-2 §7.2), ms. */
+/** Longest time in ms from a request, or from "response pending", to the answer (P2*, ISO 14229-2 §7.2). */
 const MAX_ANSWER_MS = defaultSettings.pending;
 
-/** Longest time between two frames of a message (N_Cr, ISO 15765-2 §9.7), ms. */
+/** Longest time in ms between two frames of a message (N_Cr, ISO 15765-2 §9.7). */
 const MAX_PAUSE_MS = defaultSettings.consecutive;
 
 /** Maximum number of requests that wait at one time. More are noise. */

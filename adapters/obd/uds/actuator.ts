@@ -17,7 +17,7 @@ interface UdsActuatorOptions {
   readonly hooks?: KeyHooks;
 }
 
-/** Time within which control is returned when the agent stops, ms. Otherwise the control unit ends it itself. */
+/** Time in ms within which control is returned when the agent stops. Otherwise the control unit ends it itself. */
 const FAREWELL = 3_000;
 
 /** Executes commands by diagnostics (ISO 14229-1) at the control units that the profile names. */

@@ -18,11 +18,11 @@ export interface DiagnosticStep {
   readonly echoed: number;
 }
 
-/** Default answer time, ms: ten times the P2 of ISO 14229-2 §7.2, to allow for gateways. */
+/** Default answer time in ms: ten times the P2 of ISO 14229-2 §7.2, to allow for gateways. */
 const ANSWER = 500;
-/** Longest answer time that a control unit may request with its own P2, ms. */
+/** Longest answer time in ms that a control unit may request with its own P2. */
 const LONGEST_ANSWER = 5_000;
-/** Time until announced answers (P2*), ms: the standard's value, and the longest that a control unit may request. */
+/** Time in ms until announced answers (P2*): the standard's value, and the longest that a control unit may request. */
 const ANNOUNCED = 5_000;
 const LONGEST_ANNOUNCED = 10_000;
 
@@ -65,12 +65,12 @@ export class UdsClient {
     return this.#requester.asleep === true;
   }
 
-  /** Time of its last answer, monotonic ms. */
+  /** Monotonic time in ms of its last answer. */
   get heard(): number {
     return this.#heard;
   }
 
-  /** Sets the control unit's own times, ms: until an answer (P2), and until an announced answer (P2*). */
+  /** Sets the control unit's own times in ms: until an answer (P2), and until an announced answer (P2*). */
   timing(answer: number, pending: number): void {
     this.#timeout = Math.min(answer + ANSWER, LONGEST_ANSWER);
     this.#pending = Math.min(Math.max(ANNOUNCED, pending + ANSWER), LONGEST_ANNOUNCED);

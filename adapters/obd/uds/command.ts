@@ -8,7 +8,7 @@ import type { KeyHook, KeyHooks } from './security.ts';
 /** A command in the profile; without `uds` it is not executed by diagnostics. */
 export interface UdsCommand {
   readonly uds?: Uds | undefined;
-  /** Maximum duration, ms: no step is started after that. */
+  /** Maximum duration in ms: no step is started after that. */
   readonly within: number;
 }
 

@@ -9,7 +9,7 @@ import { type KeyHook, simpleKeys } from './security.ts';
 
 /** Valid names, as in profiles. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-/** Maximum length of the output, bytes; more is not a key. */
+/** Maximum length in bytes of the output; more is not a key. */
 const LONGEST_OUTPUT = 4_096;
 /** Mode bits of write access for group and others (inode(7)). */
 const WRITABLE_BY_OTHERS = 0o022;

@@ -16,15 +16,15 @@ const TESTER_PRESENT: DiagnosticStep = { payload: Uint8Array.of(0x3e, 0x00), ech
 const KEEP = 2_000;
 /** Time without a request after which the control unit ends the session, ms (S3 of the server). */
 const S3 = 5_000;
-/** Maximum time to compute a key before the session ends, ms. */
+/** Maximum time in ms to compute a key before the session ends. */
 const COMPUTING = 4_000;
-/** Longest key, bytes: that of a signature; longer output is not a key. */
+/** Longest key in bytes: that of a signature; longer output is not a key. */
 const LONGEST_KEY = 512;
 /** Attempts for repeatable requests, such as to start a session or return control. */
 const ATTEMPTS = 3;
-/** Time within which control is returned, ms. Otherwise the control unit ends it itself. */
+/** Time in ms within which control is returned. Otherwise the control unit ends it itself. */
 const LETTING_GO = 10_000;
-/** Interval of checks whether control may still be held, ms. */
+/** Interval in ms of checks whether control may still be held. */
 const GLANCE = 200;
 
 interface SessionParts {
@@ -33,7 +33,7 @@ interface SessionParts {
   readonly log: Log;
   /** Aborted when the agent stops: no further step is started, and control is returned. */
   readonly signal: AbortSignal;
-  /** Time after which no step is started, monotonic ms. */
+  /** Monotonic time in ms after which no step is started. */
   readonly deadline: number;
   /** Throws the reason if no further step may be started. */
   readonly allowed?: () => void;

@@ -79,7 +79,7 @@ export interface Group {
 }
 
 export interface DataGroup {
-  /** Size of the identifier before each record, bytes: 0 in a sorted group. */
+  /** Size in bytes of the identifier before each record: 0 in a sorted group. */
   readonly idBytes: number;
   readonly data: number;
   readonly groups: readonly Group[];

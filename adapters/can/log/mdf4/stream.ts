@@ -10,7 +10,7 @@ import { LAST_LENGTH } from './layout.ts';
 const PIECE = 512 * 1024;
 /** Bytes that a compressed block may have; writers make 4 MiB, as the standard recommends. */
 const LARGEST = 128 * 1024 * 1024;
-/** Size of the fields between the head and the data of a compressed block, bytes. */
+/** Size in bytes of the fields between the head and the data of a compressed block. */
 const DZ_HEAD = 24;
 const plain: readonly string[] = ['DT', 'DV', 'SD', 'RD'];
 

@@ -34,7 +34,7 @@ interface Group {
 /** Bytes in front of the links of a block, and of the identification of the file. */
 const HEAD = 24;
 const IDENTIFICATION = 64;
-/** Size of a record without its payload, bytes. */
+/** Size in bytes of a record without its payload. */
 const FIXED = 16;
 const ID = 0x1fff_ffff;
 /** Lengths of payloads by DLC (ISO 11898-1). */

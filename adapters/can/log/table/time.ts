@@ -4,13 +4,13 @@ import { localDate, utc } from '../dates.ts';
 import type { Fields } from '../fields.ts';
 import { type TimeColumn, unitOf } from './layout.ts';
 
-/** Unit of the hexadecimal times of USB-CAN tools, ms. */
+/** Unit in ms of the hexadecimal times of USB-CAN tools. */
 const HEXADECIMAL_TICK_MS = 0.1;
 
 export class TimeReader {
   private readonly time: TimeColumn | undefined;
   private unit: number | undefined;
-  /** Offset for each midnight that clock times have passed, ms; and the last clock time. */
+  /** Offset in ms for each midnight that clock times have passed; and the last clock time. */
   private day = 0;
   private before = 0;
   private elapsed = 0;
@@ -24,7 +24,7 @@ export class TimeReader {
     this.unit = time === undefined || time.unit === 'auto' ? undefined : time.unit;
   }
 
-  /** Unit of the plain numbers so far, ms. */
+  /** Unit of the plain numbers so far in ms. */
   get unitOfNumbers(): number {
     if (this.unit !== undefined) return this.unit;
     return (this.fraction ? undefined : this.time?.whole) ?? unitOf(this.fraction, this.digits);

@@ -11,7 +11,7 @@ export interface ValueLayout {
   /** Columns of the time. If there are two, date and time of day, joined with a blank. */
   readonly time: readonly number[];
   readonly form: TimeForm;
-  /** Start of elapsed times and times of day, ms; undefined if the table does not contain it. */
+  /** Start in ms of elapsed times and times of day; undefined if the table does not contain it. */
   readonly start: number | undefined;
   /** Columns in table order; undefined for a column without values. Empty for a table with one value per line. */
   readonly columns: readonly (Column | undefined)[];

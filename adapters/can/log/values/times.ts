@@ -109,7 +109,7 @@ export class ValueTimes {
   #last = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param start start of elapsed times and times of day, ms, as if in UTC
+   * @param start start in ms of elapsed times and times of day, as if in UTC
    * @param zone IANA name of the zone for times without a zone. If omitted, UTC.
    */
   constructor(form: TimeForm, { decimalComma, start, zone }: { decimalComma: boolean; start: number; zone?: string }) {
