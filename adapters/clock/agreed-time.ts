@@ -2,7 +2,7 @@
  * The time by which records may be deleted for good. One source alone can be wrong by years: a clock that lost its
  * battery, a wrong time server, a receiver with a week-number rollover. So the time counts as agreed
  *
- * - while there was no step since a receiver and the system's synchronised clock agreed within a minute, or
+ * - while there has been no step since a receiver and the system's synchronised clock agreed within a minute, or
  * - if the same time has held for 24 h of running, sleep not counted.
  *
  * The hours of another run do not count: the clock may have been set between the two runs.

@@ -16,7 +16,7 @@ export class Agreement {
   #last = Number.NEGATIVE_INFINITY;
 
   /**
-   * Wall time minus monotonic time, ms, from the fix with the least delay among the last {@link KEPT}. A delay makes
+   * Wall time minus monotonic time in ms, from the fix with the least delay among the last {@link KEPT}. A delay makes
    * the wall clock appear late, so the largest offset is nearest to the true one. NaN for an empty row.
    */
   get offset(): number {

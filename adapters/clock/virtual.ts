@@ -9,7 +9,7 @@ interface Timer {
 
 /**
  * Clock that its owner advances, for tests and simulations. Timers fire in the order of their due times; timers with
- * the same due time fire in the order set.
+ * the same due time fire in the order in which they were set.
  */
 export class VirtualClock implements CarClock {
   #wall: number;
@@ -55,7 +55,7 @@ export class VirtualClock implements CarClock {
     return this.#timers.size;
   }
 
-  /** Steps the wall clock only, as when the time becomes known; ms, may be negative. */
+  /** Steps only the wall clock, by `by` ms (may be negative), as when the time becomes known. */
   step(by: number): void {
     this.#wall += by;
   }

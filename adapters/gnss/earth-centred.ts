@@ -31,7 +31,7 @@ export function groundFix(
   };
 }
 
-/** Returns latitude and longitude, radians, of a point near the surface, given in metres from the earth's centre. */
+/** Returns latitude and longitude in radians of a point near the surface, given in metres from the earth's centre. */
 function geodetic(x: number, y: number, z: number): readonly [number, number] {
   const p = Math.hypot(x, y);
   // Each step near the surface reduces the error by a factor of e²: eight steps exceed the precision of a double.

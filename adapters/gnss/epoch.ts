@@ -7,7 +7,10 @@ import { DAY } from '../../protocol/calendar.ts';
 import { type Fix, type FixKind, rounded } from './fix.ts';
 import { dateOf, degreesOf, FieldFault, midnight, numberOf, type Sentence, timeOf } from './sentence.ts';
 
-/** Largest difference in ms of equal times: some sentences of a receiver have more digits than others. */
+/**
+ * Largest difference in ms between times that count as equal: some sentences of a receiver have more digits than
+ * others.
+ */
 const sameMoment = 10;
 /** One knot in km/h. */
 const knot = 1.852;
@@ -37,7 +40,7 @@ class Epoch {
   dimension: number | undefined;
   /** Satellites in GSA, by system and number. */
   readonly used = new Set<string>();
-  /** Talkers and kinds of positional sentences. */
+  /** Talkers and kinds of the positional sentences so far. */
   readonly sentences = new Set<string>();
 }
 
@@ -235,7 +238,7 @@ export class EpochMerger {
     return epoch.altitude !== undefined && (satellitesOf(epoch) ?? 0) >= 4 ? '3D' : '2D';
   }
 
-  /** Returns the time of an epoch; without a date, that time of day which is nearest to the last known time. */
+  /** Returns the time of an epoch. Without a date, uses the day on which it is nearest to the last known time. */
   private instant({ time, date }: Epoch): number | undefined {
     if (time === undefined) return undefined;
     if (date !== undefined) return date + time;

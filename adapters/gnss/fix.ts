@@ -1,7 +1,7 @@
 /** A position fix of a receiver, in any protocol. */
 import type { Diagnostic } from '../../protocol/diagnostic.ts';
 
-/** Members that the receiver does not send are absent; position, speed and course are present only with a fix. */
+/** Fields that the receiver does not send are absent; position, speed and course are present only with a fix. */
 export interface Fix {
   /** Time in UTC ms of the measurement by the receiver. Absent until it has sent the date, with a fix or in ZDA. */
   readonly t?: number;
@@ -11,9 +11,9 @@ export interface Fix {
   readonly longitude?: number;
   /** Altitude in metres above mean sea level; with a 2D fix the altitude that the receiver assumes. */
   readonly altitude?: number;
-  /** Speed over ground, km/h. */
+  /** Speed over ground in km/h. */
   readonly speed?: number;
-  /** Course over ground, degrees from true north, 0..360. */
+  /** Course over ground in degrees from true north, 0..360. */
   readonly heading?: number;
   readonly fix: FixKind;
   /** Satellites used in the solution. */

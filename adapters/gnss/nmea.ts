@@ -15,17 +15,20 @@ interface NmeaOptions {
   /** File or device, for diagnostics. */
   readonly file: string;
   /**
-   * Latest possible time of the data, UTC ms: the present, unless the recording's header contains its
-   * day. Only for binary protocols that count weeks modulo 1024; NMEA dates are used unchanged.
+   * Latest possible time of the data in UTC ms: the present, unless the recording's header contains its day. Only for
+   * binary protocols that count weeks modulo 1024; NMEA dates are used unchanged.
    */
   readonly latest: number;
 }
 
 /** Header of gpsd's test logs, with the day of the recording. */
 const recorded = /^#\s*Date\s*[:=]\s*(\d{4}-\d\d-\d\d)/;
-/** Largest difference in ms of equal times: sentences may have two digits of a second, UBX has nanoseconds. */
+/**
+ * Largest difference in ms between times that count as equal: sentences may have two digits of a second, UBX
+ * nanoseconds.
+ */
 const sameMoment = 10;
-/** Delay in ms of sentences behind UBX that means another time: the receiver was restarted. */
+/** Sentences that are further behind UBX than this, in ms, mean that the receiver was restarted. */
 const longBefore = 10_000;
 
 export class NmeaParser extends FramedParser {
@@ -59,7 +62,7 @@ export class NmeaParser extends FramedParser {
   }
 
   protected override settleHeld(): void {
-    // Fixes with a time have precedence; the same fix without a time is ignored.
+    // Fixes with a time take precedence; the same fix without a time is ignored.
     if (this.ubx.moment === undefined) this.merger.settle();
     this.ubx.settle();
     this.merger.settle();

@@ -37,8 +37,8 @@ export class FixReadings {
   }
 
   /**
-   * Delivers the readings of one fix and marks their end. Members that the receiver did not send have no reading.
-   * @param at time in UTC ms of the fix: its own time, or that of its arrival
+   * Delivers the readings of one fix and marks their end. Fields that the receiver did not send have no reading.
+   * @param at time of the fix in UTC ms: its own time, or that of its arrival
    */
   deliver(fix: Fix, at: number): void {
     for (const [index, signal] of this.wanted) {

@@ -53,9 +53,11 @@ const STRANGE = 1_024;
 const KINDS = 3;
 /** Silence of a receiver after which its epoch is complete, ms: the sentences of an epoch follow each other closely. */
 const PAUSE = 150;
-/** Largest difference in ms to the clock with which a fix keeps its own time; otherwise its time of arrival is used. */
+/**
+ * Largest difference in ms from the clock up to which a fix keeps its own time; otherwise its time of arrival is used.
+ */
 const CREDIBLE = 2_000;
-/** Period after which GPS week numbers repeat, ms (IS-GPS-200, 20.3.3.3.1.1); times start at `earliest`. */
+/** Period in ms after which GPS week numbers repeat (IS-GPS-200, 20.3.3.3.1.1); times start at `earliest`. */
 const ERA = 1024 * 7 * DAY;
 
 /** Request of gpsd_json(5). */
@@ -78,7 +80,7 @@ export class GnssSource implements ReadingSource {
   /** Bytes since the line was opened, until a record is found. */
   #strange: Uint8Array[] = [];
   #strangeSize = 0;
-  /** Protocol that the receiver uses instead. */
+  /** Protocol that the receiver uses instead of the configured one. */
   #protocol: string | undefined;
   #latest = Number.NEGATIVE_INFINITY;
   #fixes = 0;

@@ -15,7 +15,7 @@ interface FileLineOptions {
   readonly clock: Clock;
 }
 
-/** Interval in ms of checking a file for new data. */
+/** Interval in ms at which a file is checked for new data. */
 const LOOK = 250;
 const BLOCK = 65_536;
 

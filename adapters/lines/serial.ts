@@ -20,9 +20,9 @@ interface SerialLineOptions {
   readonly rest?: Rest;
 }
 
-/** Interval in ms of checking whether a silent line still exists. */
+/** Interval in ms at which a silent line is checked for its existence. */
 const LOOK = 1_000;
-/** The same in ms for a unit that sleeps: the interval of its other checks. */
+/** The same interval in ms while the unit sleeps: that of its other checks. */
 const SLEEPING_LOOK = 600_000;
 
 /**
@@ -68,8 +68,8 @@ class SerialLine implements Line {
 
   constructor(port: SerialPort, tellsSpeed: boolean, events: LineEvents, rest: Rest | undefined) {
     this.#port = port;
-    // If a device is unplugged during a read, all further reads succeed with no data, which the port interprets as
-    // "not yet". Then a request for the rate fails; pseudo-terminals support that request, too.
+    // If a device is unplugged during a read, all further reads succeed with no data, which the port interprets as "not
+    // yet". A request for the rate then fails; pseudo-terminals support that request, too.
     if (tellsSpeed) {
       this.#lookEvery(rest?.asleep === true);
       this.#unsubscribe = rest?.subscribe((asleep) => this.#lookEvery(asleep));

@@ -10,7 +10,7 @@ interface TcpLineOptions {
   readonly port: number;
 }
 
-/** Time limit in ms of connecting. */
+/** Time limit in ms for connecting. */
 const PATIENCE = 5_000;
 /** Silence in ms after which the kernel probes the other end. */
 const KEEP_ALIVE = 15_000;

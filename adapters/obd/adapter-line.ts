@@ -85,9 +85,9 @@ export function complaintReasons(response: string): ReadonlySet<ComplaintReason>
 }
 
 /**
- * Returns true if the first line that reads as a frame with an 11-bit identifier is the echo of a request with its
- * count of answers (`21291`, `22D4101`): its first byte is a request's, and the bytes after three digits are not a
- * single frame.
+ * Returns true if the first line, which reads as a frame with an 11-bit identifier, is the echo of a request with its
+ * count of answers (`21291`, `22D4101`): it begins with the service of a request, and the bytes after three digits are
+ * not a single frame.
  */
 function isEcho(piece: string, data: Uint8Array): boolean {
   const digits = piece.replaceAll(/[\s\0]/g, '');

@@ -1,14 +1,14 @@
 import { type Job, scheduleJob } from 'node-schedule';
 
-/** Latest wall time that a Date can represent, UTC ms (ECMA-262 §21.4.1.1). */
+/** Latest wall time in UTC ms that a Date can represent (ECMA-262 §21.4.1.1). */
 const END_OF_TIME = 8.64e15;
 
 /**
- * Calls `due` at a wall-clock time, UTC ms, at any distance: beyond the 24.8 days of one timer, and promptly if the
- * time has passed (node-schedule returns no job for the past and never calls). Calls once, not before the system's
- * clock shows the time; late if the machine slept or its clock was set forward: code that must react to that has to
- * check the clock periodically as well.
- * @returns cancels the call; without effect after it
+ * Calls `due` at a wall-clock time in UTC ms, however far ahead: also beyond the 24.8 days of one timer, and promptly
+ * if the time has passed (node-schedule returns no job for the past and never calls). Calls once, not before the
+ * system's clock shows the time; late if the machine slept or its clock was set forward: code that must react to that
+ * has to check the clock periodically as well.
+ * @returns a function that cancels the call; it has no effect after the call
  */
 export function wakeAt(at: number, due: () => void): () => void {
   const moment = Math.min(at, END_OF_TIME);
@@ -16,7 +16,7 @@ export function wakeAt(at: number, due: () => void): () => void {
   let job: Job | null = null;
   let soon: NodeJS.Immediate | undefined;
   const set = (): void => {
-    // Its timer counts elapsed time: if the clock was set back in the meantime, wait again.
+    // The job's timer counts elapsed time: if the clock was set back in the meantime, wait again.
     const fire = (): void => {
       if (cancelled) return;
       if (Date.now() < moment) set();

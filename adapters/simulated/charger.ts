@@ -13,7 +13,7 @@ export interface Charging {
   readonly partial: boolean;
 }
 
-/** The on-board charger: remote commands, in addition to the actions of the people at the car. */
+/** The on-board charger: obeys remote commands in addition to the actions of the people at the car. */
 export class Charger implements Charging {
   level: number;
   partial: boolean;

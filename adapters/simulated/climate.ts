@@ -4,7 +4,7 @@ import type { Scene } from './scenario.ts';
 const REACTION = 600;
 /** Duration in ms of a run. */
 const RUN = 600_000;
-/** Charge below which the traction battery is reserved for driving, %. */
+/** Charge in % below which the traction battery is reserved for driving. */
 const RESERVE = 20;
 /** Target and resting temperature of the cabin in degC, and half-life of a temperature difference in ms. */
 const COMFORT = 22;
@@ -15,9 +15,9 @@ const START = 1;
 
 export interface ClimateSurroundings {
   readonly scene: Scene;
-  /** Charge of the traction battery, %. */
+  /** Charge of the traction battery in %. */
   readonly level: number;
-  /** Speed, km/h. */
+  /** Speed in km/h. */
   readonly speed: number;
 }
 

@@ -5,7 +5,7 @@ import { Drive, type Motion } from './drive.ts';
 import type { Route } from './route.ts';
 import { parked, type Scenario, type Scene } from './scenario.ts';
 
-/** Distance before a bend at which the driver indicates, m. */
+/** Distance in m before a bend at which the driver indicates. */
 const INDICATED = 40;
 
 /** A computed drive of the day. Times are ms since the start of the day. */
@@ -14,7 +14,7 @@ interface Journey {
   readonly to: number;
   /** Time of the collision. */
   readonly impactAt: number | undefined;
-  /** Distance of the day before this drive, m. */
+  /** Total distance in m of the day's earlier drives. */
   readonly before: number;
   readonly drive: Drive;
   /** Report of the restraint system from `impactAt` until the ignition is off. */

@@ -5,15 +5,15 @@ import type { Scene } from './scenario.ts';
 export type Setting = Omit<Scene, 'indicator' | 'crash'>;
 
 export interface ScriptedDrive extends Pick<DriveOptions, 'red'> {
-  /** Distance of the drive, m; `home`: to the start of the day. */
+  /** Distance of the drive in m; `home`: to the start of the day. */
   readonly way: number | 'home';
   /** Report of the restraint system, until the ignition is off, if the drive ends in a collision. */
   readonly crash?: NonNullable<Scene['crash']>;
 }
 
-/** Changes at one time. Omitted members do not change. */
+/** Changes at one time. Omitted fields do not change. */
 export interface DayStep extends Partial<Setting> {
-  /** Time of the day, hh:mm:ss. */
+  /** Time of the day as hh:mm:ss. */
   readonly at: string;
   /** Description for people. */
   readonly what: string;

@@ -1,10 +1,10 @@
 import type { Route } from './route.ts';
 
-/** Speed on straight roads, m/s (57.6 km/h), of a driver without a configured speed. */
+/** Speed on straight roads in m/s (57.6 km/h) of a driver without a configured speed. */
 const CRUISE = 16;
-/** Lateral acceleration that the driver accepts in a bend, m/s². */
+/** Lateral acceleration in m/s² that the driver accepts in a bend. */
 const SIDEWAYS = 2;
-/** Acceleration and braking of the driver, m/s². */
+/** Acceleration and braking of the driver in m/s². */
 const PULL = 1.7;
 const BRAKE = 1.9;
 /** Length of the cells of constant acceleration that compose a drive, about 1 m. */
@@ -14,23 +14,23 @@ const IMPACT = 0.1;
 
 /** Position and movement of the car at one time of a drive. */
 export interface Motion {
-  /** Distance from the start of the drive, m. */
+  /** Distance in m from the start of the drive. */
   readonly distance: number;
-  /** Speed, m/s. */
+  /** Speed in m/s. */
   readonly speed: number;
-  /** Longitudinal acceleration, m/s². */
+  /** Longitudinal acceleration in m/s². */
   readonly acceleration: number;
 }
 
 /** Options of a drive. */
 export interface DriveOptions {
-  /** Start, m from the start of the route; default 0. */
+  /** Start of the drive in m from the start of the route; default 0. */
   readonly from?: number;
-  /** Distance, m; longer than the route means further laps. Default: one lap. */
+  /** Distance in m; longer than the route means further laps. Default: one lap. */
   readonly way?: number;
   /** Wait in s at a traffic light. Default: the wait of each light of the route. */
   readonly red?: number;
-  /** Speed on straight roads, m/s. */
+  /** Speed on straight roads in m/s. */
   readonly cruise?: number;
   /** True if the car does not brake at the end but collides with a stationary obstacle. */
   readonly crash?: boolean;
@@ -44,12 +44,12 @@ export interface DriveOptions {
 export class Drive {
   /** Duration in s. */
   readonly duration: number;
-  /** Length, m. */
+  /** Length in m. */
   readonly length: number;
   /** Time in s and speed in m/s of the collision; undefined if there is none. */
   readonly impact: { readonly at: number; readonly speed: number } | undefined;
   readonly #cell: number;
-  /** Square of the speed at each node, m²/s². */
+  /** Square of the speed at each node in m²/s². */
   readonly #square: Float64Array;
   /** Times in s at which each node is reached and left; they differ at a red light. */
   readonly #reached: Float64Array;

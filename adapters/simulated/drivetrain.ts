@@ -3,13 +3,13 @@ import type { Motion } from './drive.ts';
 import type { Scene } from './scenario.ts';
 import type { CarState } from './state.ts';
 
-/** Capacity of the new traction battery, Wh, and the remaining share of it. */
+/** Capacity of the new traction battery in Wh, and the remaining share of it. */
 export const CAPACITY = 12_400;
 export const HEALTH = 0.97;
 export const USABLE = CAPACITY * HEALTH;
-/** Capacity of the tank, L. */
+/** Capacity of the tank in L. */
 export const TANK = 42;
-/** Mass, kg; air resistance, N per (m/s)²; rolling resistance, share of the weight. */
+/** Mass in kg; air resistance in N per (m/s)²; rolling resistance as a share of the weight. */
 const MASS = 1_750;
 const DRAG = 0.42;
 const ROLLING = 0.01;
@@ -17,44 +17,44 @@ const GRAVITY = 9.81;
 /** Shares of the energy that reach the wheels from the battery, and the battery from the wheels. */
 const ELECTRIC_EFFICIENCY = 0.86;
 const RECUPERATED = 0.6;
-/** Largest braking power, W, above that of the driver: the drivetrain does not absorb the energy of a collision. */
+/** Largest braking power in W, above that of the driver: the drivetrain does not absorb the energy of a collision. */
 const MOST_BRAKED = 60_000;
 const ENGINE_EFFICIENCY = 0.33;
-/** Energy of petrol, Wh/L. */
+/** Energy of petrol in Wh/L. */
 const PETROL = 8_900;
-/** Electric consumption for estimates of the range, Wh/km. */
+/** Electric consumption in Wh/km for estimates of the range. */
 const PER_KILOMETRE = 165;
-/** Petrol consumption for estimates of the range, L/km. */
+/** Petrol consumption in L/km for estimates of the range. */
 const LITRES_PER_KILOMETRE = 0.055;
-/** Consumption at idle, L/h. */
+/** Consumption at idle in L/h. */
 const IDLE = 0.5;
-/** Power of lamps, pumps and heating while the ignition is on, W. */
+/** Power of lamps, pumps and heating in W while the ignition is on. */
 const CONSUMERS = 350;
-/** Power at the plug, W, slow and quick, and the share that reaches the cells. */
+/** Power at the plug in W, slow and quick, and the share that reaches the cells. */
 const CHARGER = { slow: 7_400, quick: 40_000 };
-/** Power of the levels, W. Level 0 has no limit. */
+/** Power of the levels in W. Level 0 has no limit. */
 const LEVELS = [Number.POSITIVE_INFINITY, 1_800, 3_700, 7_400, 11_000, 40_000] as const;
 /** Share of the battery that a partial charge fills. */
 const PARTIAL = 0.8;
 const CHARGER_EFFICIENCY = 0.92;
-/** The engine drives above the first speed and stops below the second, m/s (45 and 36 km/h). */
+/** Speeds in m/s above which the engine drives and below which it stops (45 and 36 km/h). */
 const ENGINE_ON = 12.5;
 const ENGINE_OFF = 10;
-/** It also runs between these charge levels of the battery (shares), and then charges with this power, W. */
+/** The engine also runs between these charge levels of the battery (shares), and then charges with this power in W. */
 const RESERVE_LOW = 0.2;
 const RESERVE_HIGH = 0.24;
 const RESERVE_POWER = 4_000;
-/** Levels at which and to which the tank is filled while the car is parked, share. */
+/** Shares of the tank: below the first it is refilled while the car is parked, up to the second. */
 const REFUEL_BELOW = 0.08;
 const REFUELLED = 0.9;
-/** Tyre radius, m; ratios of the gears 1 to 8, of the final drive and of the electric motor. */
+/** Tyre radius in m; ratios of the gears 1 to 8, of the final drive and of the electric motor. */
 const TYRE = 0.32;
 const GEARS = [4.7, 3.1, 2.1, 1.6, 1.25, 1, 0.82, 0.67] as const;
 const FINAL = 3.7;
 const MOTOR = 9.5;
-/** Engine speed at idle, rpm. */
+/** Engine speed at idle in rpm. */
 const IDLE_SPEED = 900;
-/** Engine speed at which the gearbox shifts up, rpm. */
+/** Engine speed in rpm at which the gearbox shifts up. */
 const SHIFT = 2_300;
 
 /** Energy and heat of a plug-in hybrid: electric in town, engine above 45 km/h or at a low battery level. */
@@ -65,14 +65,14 @@ export class Drivetrain {
   coolant: number;
   oil: number;
   engineRunning: boolean;
-  /** Mechanical power at the wheels, W; negative while braking. */
+  /** Mechanical power at the wheels in W; negative while braking. */
   power = 0;
-  /** Present fuel consumption, L/h. */
+  /** Present fuel consumption in L/h. */
   flow = 0;
   #reserve = false;
   readonly #how: Charging;
 
-  /** Calls `how` each time that it needs the charging request. */
+  /** Reads `how` each time that it needs the charging request. */
   constructor(state: CarState, how: Charging) {
     this.#how = how;
     this.charge = Math.min(state.charge, USABLE);
@@ -111,13 +111,13 @@ export class Drivetrain {
     this.#warm(seconds, outside);
   }
 
-  /** Power from the plug, W. */
+  /** Power in W from the plug. */
   chargingPower(scene: Scene): number {
     if (!scene.charging || scene.chargingFault !== 'None' || this.charge >= this.#goal) return 0;
     return Math.min(scene.quick ? CHARGER.quick : CHARGER.slow, LEVELS[this.#how.level] ?? 0);
   }
 
-  /** Target charge of the battery, Wh. */
+  /** Target charge of the battery in Wh. */
   get #goal(): number {
     return this.#how.partial ? PARTIAL * USABLE : USABLE;
   }
@@ -134,17 +134,17 @@ export class Drivetrain {
     return Math.ceil(((this.#goal - this.charge) / (this.chargingPower(scene) * CHARGER_EFFICIENCY)) * 60);
   }
 
-  /** Range that an hour of charging adds, km/h. */
+  /** Range in km/h that an hour of charging adds. */
   chargingRate(scene: Scene): number {
     return Math.round((this.chargingPower(scene) * CHARGER_EFFICIENCY) / PER_KILOMETRE);
   }
 
-  /** Range on electricity, km. */
+  /** Range on electricity in km. */
   get electricRange(): number {
     return Math.floor(this.charge / PER_KILOMETRE);
   }
 
-  /** Range on fuel, km. */
+  /** Range on fuel in km. */
   get fuelRange(): number {
     return Math.floor(this.fuel / LITRES_PER_KILOMETRE);
   }
@@ -156,14 +156,14 @@ export class Drivetrain {
     return fitting < 0 ? GEARS.length : fitting + 1;
   }
 
-  /** Returns the speed of the engine, rpm. */
+  /** Returns the speed of the engine in rpm. */
   engineSpeed(speed: number): number {
     if (!this.engineRunning) return 0;
     const ratio = GEARS[this.gear(speed) - 1] as number;
     return Math.max(IDLE_SPEED, wheelSpeed(speed) * ratio * FINAL);
   }
 
-  /** Returns the speed of the electric motor, rpm. */
+  /** Returns the speed of the electric motor in rpm. */
   motorSpeed(speed: number): number {
     return wheelSpeed(speed) * MOTOR;
   }

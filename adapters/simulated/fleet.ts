@@ -5,10 +5,10 @@ import { Loop, type LoopHabits } from './loop.ts';
 import { type Corner, champDeMars, Route } from './route.ts';
 import type { ScenarioName, Scene } from './scenario.ts';
 
-/** Length of one degree of latitude, m. */
+/** Length of one degree of latitude in m. */
 const DEGREE = 111_195;
 const RADIANS = Math.PI / 180;
-/** Distance between the homes of cars in one town, m. */
+/** Distance in m between the homes of cars in one town. */
 const APART = 2_500;
 /** Primes, whose square roots are irrational: so the attributes of a car are independent of each other. */
 const PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29];

@@ -19,7 +19,7 @@ import { type Driving, SimulatedVehicle } from './vehicle.ts';
 export type { CarState, InjectionTime, ScenarioName, Scene, SceneName };
 export { sceneNames };
 
-/** Delay above which missed ticks are dropped instead of repeated, ms (a suspended machine). */
+/** Delay in ms above which missed ticks are dropped instead of repeated (a suspended machine). */
 const LONGEST_LAG = 1_000;
 
 export interface SimulatedCarOptions {
@@ -30,7 +30,10 @@ export interface SimulatedCarOptions {
   readonly scenario?: ScenarioName;
   /** Seed of the noise: the same seed produces the same frames. Default 1. */
   readonly seed?: number;
-  /** Time in ms in the scenario at which the car starts; `restore` takes precedence. Default 0; throws `usage.wrong` below. */
+  /**
+   * Time of the scenario in ms at which the car starts; `restore` takes precedence. Default 0; throws `usage.wrong`
+   * below.
+   */
   readonly startAt?: number;
   /** False: the car accepts valid commands but executes none. Default true. */
   readonly obey?: boolean;
@@ -55,7 +58,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
   #cancel: (() => void) | undefined;
   /** Number of ticks since power-on. */
   #tick = 0;
-  /** Monotonic time when the present tick ends, or a sleeping car wakes up, ms. */
+  /** Monotonic time in ms at which the present tick ends or a sleeping car wakes up. */
   #due = 0;
   /** Duration in ms of the sleep until then; 0 if the car is awake. */
   #sleep = 0;
@@ -103,8 +106,8 @@ export class SimulatedCar implements FrameSource, FrameSender {
   }
 
   /**
-   * Plays this scene instead of the scenario, from the next tick and the present position on: a car that drives first
-   * brakes for a scene that begins at rest. The scene is not part of {@link state}, but its distance is.
+   * Plays this scene instead of the scenario, from the next tick and the present position on. If the scene begins at
+   * rest, a moving car brakes first. The scene is not part of {@link state}, but its distance is.
    */
   play(name: SceneName): void {
     const slept = this.#receive !== undefined && this.#sleep > 0;

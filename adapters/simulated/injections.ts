@@ -21,7 +21,7 @@ export class Injections {
   #changes: Partial<Scene> | undefined;
   #waiting: readonly Waiting[] = [];
 
-  /** Adds changes. Later changes of a member have precedence over earlier ones. */
+  /** Adds changes. Later changes of a field take precedence over earlier ones. */
   add(changes: Partial<Scene>, when?: InjectionTime): void {
     if (when === undefined) this.#changes = { ...this.#changes, ...changes };
     else this.#waiting = [...this.#waiting, { changes, asked: when.asked, after: when.after ?? 0, rest: undefined }];

@@ -2,9 +2,9 @@ import { Drive, type Motion } from './drive.ts';
 import type { Route } from './route.ts';
 import { parked, type Scenario, type Scene } from './scenario.ts';
 
-/** Time at which the car pulls out, s after the start of the loop. */
+/** Time in s after the start of the loop at which the car pulls out. */
 const DEPARTURE = 14;
-/** Distance of the errand, m: on the avenue de la Bourdonnais, after the light at the École Militaire. */
+/** Distance of the errand in m: on the avenue de la Bourdonnais, after the light at the École Militaire. */
 const ERRAND_AT = 1_400;
 /** Duration in s of the errand, from stopping to pulling out. */
 const ERRAND = 34;
@@ -15,27 +15,27 @@ const AFTERWARDS = 14;
 /** Time in s that the driver spends in the car before it pulls out. */
 const BOARDING = 8;
 
-/** Distance before a bend at which the driver indicates, m. */
+/** Distance in m before a bend at which the driver indicates. */
 const INDICATED = 40;
 
 const charging: Scene = { ...parked, plugged: true, charging: true, keyPresent: true };
 
 /** One of the drives of the loop. */
 interface Leg {
-  /** Start, s after the start of the loop. */
+  /** Start of the drive in s after the start of the loop. */
   readonly departure: number;
-  /** Start, m from the start of the route. */
+  /** Start of the drive in m from the start of the route. */
   readonly from: number;
   readonly drive: Drive;
 }
 
 /** Habits of a driver on the loop; default: those of the driver of the bench car. */
 export interface LoopHabits {
-  /** Distance of the errand, m. */
+  /** Distance of the errand in m. */
   readonly errandAt?: number;
   /** Duration in s of the errand. */
   readonly errand?: number;
-  /** Speed on straight roads, m/s. */
+  /** Speed on straight roads in m/s. */
   readonly cruise?: number;
   /** Additional changes of the scene on the second half of the route. */
   readonly event?: Partial<Scene>;

@@ -12,7 +12,9 @@ export interface CyclicMessage {
   readonly cycle: number;
   /** True if it contains `Counter` and `Checksum`, which the sender adds. */
   readonly secured?: true;
-  /** Condition of sending: `Charging`: also by the charging part of the network; `Ignition`: only while it is on. */
+  /**
+   * Condition for sending. `Charging`: also sent by the charging part of the network; `Ignition`: only while it is on.
+   */
   readonly while?: 'Charging' | 'Ignition';
   /** `sent`: number of earlier transmissions of the message. `later`: time in ms since the start of the tick. */
   values(car: SimulatedVehicle, sent: number, later: number): Values;
@@ -25,16 +27,16 @@ const secured: typeof cyclic = (...row) => ({ ...cyclic(...row), secured: true }
 const whileOn: typeof cyclic = (...row) => ({ ...cyclic(...row), while: 'Ignition' });
 const whileCharging: typeof cyclic = (...row) => ({ ...cyclic(...row), while: 'Charging' });
 
-/** Range of MOTION.Acceleration, m/s². */
+/** Range in m/s² of MOTION.Acceleration. */
 const HARDEST = 20.47;
-/** Speed limit of the streets of the route, km/h. */
+/** Speed limit of the streets of the route in km/h. */
 const LIMIT = 50;
-/** Distance between two services, km. */
+/** Distance in km between two services. */
 const SERVICE = 20_000;
 /** Level (%) and temperature (degC) of the cluster's warnings. */
 const FUEL_LOW = 12;
 const ICE = 3;
-/** Tyre pressure at 20 degC, bar, and the increase per degree. */
+/** Tyre pressure in bar at 20 degC, and the increase per degree. */
 const PRESSURE = 2.4;
 const PRESSURE_PER_DEGREE = 0.008;
 const MAX_INSTANT = 102.2;

@@ -26,7 +26,7 @@ export class Navigator {
   /** Time in ms until the route is computed; undefined while positions are missing. */
   #rest: number | undefined;
 
-  /** Calls `taken` after the last position. It returns the delay of the confirmation in ms; undefined: never confirm. */
+  /** Calls `taken` after the last position. It returns the delay of the confirmation in ms; undefined: none follows. */
   constructor(codec: MessageCodec, taken: () => number | undefined) {
     this.#codec = codec;
     this.#id = codec.encode('NAVIGATION_COMMAND', {}).id;

@@ -1,11 +1,11 @@
-/** Mean radius of the Earth (IUGG), m. */
+/** Mean radius of the Earth (IUGG) in m. */
 const EARTH = 6_371_009;
 const RADIANS = Math.PI / 180;
 
 export interface Corner {
   readonly latitude: number;
   readonly longitude: number;
-  /** Radius of the turn, m; 0 if the route goes straight on. */
+  /** Radius of the turn in m; 0 if the route goes straight on. */
   readonly radius: number;
   /** Wait in s at the traffic light before the corner. If omitted, there is no light. */
   readonly red?: number;
@@ -23,13 +23,13 @@ export const champDeMars: readonly Corner[] = [
 
 /** Number of chords that approximate the arc around a corner. */
 const CHORDS = 12;
-/** Distance of the stop line before a turn, m. */
+/** Distance in m of the stop line before a turn. */
 const STOP_LINE = 4;
 
 export interface RoutePoint {
   readonly latitude: number;
   readonly longitude: number;
-  /** Altitude above sea level, m. */
+  /** Altitude above sea level in m. */
   readonly altitude: number;
   /** Degrees clockwise from north, 0 ≤ heading < 360. */
   readonly heading: number;
@@ -39,7 +39,7 @@ export interface RoutePoint {
 interface Bend {
   readonly from: number;
   readonly to: number;
-  /** Curvature, 1/m; left is positive. */
+  /** Curvature in 1/m; left is positive. */
   readonly curvature: number;
 }
 
@@ -53,13 +53,13 @@ interface Point {
  * It is computed in the plane that touches the sphere at the start; the error over 3 km is less than a millionth.
  */
 export class Route {
-  /** Length, m. */
+  /** Length in m. */
   readonly length: number;
   readonly bends: readonly Bend[];
   /** Traffic lights: position (m from the start) and duration (s) of the wait. */
   readonly lights: readonly { readonly at: number; readonly wait: number }[];
   readonly #points: readonly Point[];
-  /** Distance of each point from the start, m. */
+  /** Distance of each point from the start in m. */
   readonly #along: readonly number[];
   readonly #origin: Corner;
 
@@ -95,7 +95,7 @@ export class Route {
     this.#along = along;
   }
 
-  /** Returns the position on the route after `distance` m without whole laps, m from the start. */
+  /** Returns the position in m from the start of the route after `distance` m, without whole laps. */
   along(distance: number): number {
     return distance > this.length ? distance % this.length : distance;
   }

@@ -44,9 +44,9 @@ export interface Scene {
   readonly crash: { readonly side: string; readonly severity: string } | undefined;
   /** Days until the next service. */
   readonly serviceDays: number;
-  /** Charge of the 12 V battery, %. */
+  /** Charge of the 12 V battery in %. */
   readonly battery12V: number;
-  /** Speed at which the car is pushed or towed, km/h. */
+  /** Speed in km/h at which the car is pushed or towed. */
   readonly rolling: number;
   /** Charging fault: the station supplies no power, or the charger is defective. */
   readonly chargingFault: 'None' | 'NoPower' | 'Failure';
@@ -99,9 +99,9 @@ export type ScenarioName = 'loop' | 'parked' | 'day';
 
 /** Events of the car. Times are ms since the start of the scenario, less than `period`. */
 export interface Scenario {
-  /** Length, whole ms; after that the scenario repeats. */
+  /** Length in whole ms; after that the scenario repeats. */
   readonly period: number;
-  /** Distance that the car drives in one period, m. */
+  /** Distance in m that the car drives in one period. */
   readonly way: number;
   /** False: the time of the scenario does not advance. */
   readonly passes: boolean;

@@ -17,21 +17,21 @@ export const sceneNames = [
 ] as const;
 export type SceneName = (typeof sceneNames)[number];
 
-/** Braking before a scene that begins at rest, m/s². */
+/** Braking in m/s² before a scene that begins at rest. */
 const BRAKE = 3;
 /** Time in s from the start of a scene, or from standstill, to pulling out. */
 const DEPARTURE = 4;
 /** The same time in s for a thief, who needs longer. */
 const THEFT = 12;
-/** Distance of a drive until the car parks, m. */
+/** Distance in m of a drive until the car parks. */
 const FAR = 50_000;
-/** Distance until the collision, m. */
+/** Distance in m until the collision. */
 const NEAR = 120;
 /** Duration in s of a tunnel. */
 const TUNNEL = 45;
 /** Duration in s of the siren. */
 const SIREN = 20;
-/** Distance before a bend at which the driver indicates, m. */
+/** Distance in m before a bend at which the driver indicates. */
 const INDICATED = 40;
 
 const driving: Partial<Scene> = { ignition: 'Start', powertrain: 'Running', belted: true, parkingBrake: false };
@@ -41,14 +41,14 @@ const moving: ReadonlySet<SceneName> = new Set(['drive', 'crash', 'theft', 'priv
 /** Scenes that a driving car plays without stopping first. */
 const onTheWay: ReadonlySet<SceneName> = new Set(['drive', 'private', 'tunnel']);
 
-/** A movement that starts at `from`, ms of the stage, and at distance `before`, m. */
+/** A movement that starts at the time `from` of the stage, in ms, and at the distance `before` in m. */
 interface Leg {
   readonly from: number;
   readonly before: number;
   readonly drive: Drive;
 }
 
-/** State of the car when a scene begins: distance, m, and speed, m/s. */
+/** State of the car when a scene begins: distance in m and speed in m/s. */
 type Start = Pick<Motion, 'distance' | 'speed'>;
 
 /** Plays one scene after the other on request. Time only advances; the car stays where the last scene left it. */
@@ -58,9 +58,9 @@ export class Stage implements Scenario {
   readonly passes = true;
   readonly #route: Route;
   #name: SceneName;
-  /** Start of the scene, ms of the stage. */
+  /** Start of the scene in ms of the stage. */
   #begin = 0;
-  /** Time when the car has stopped, ms of the stage, and its braking until then. */
+  /** Time in ms of the stage at which the car has stopped, and the braking until then. */
   #rest = 0;
   #start: Start;
   #leg: Leg | undefined;
@@ -76,7 +76,7 @@ export class Stage implements Scenario {
     return this.#name;
   }
 
-  /** Starts another scene at `elapsed`, ms of the stage. */
+  /** Starts another scene at `elapsed` in ms of the stage. */
   play(name: SceneName, elapsed: number): void {
     const motion = this.motion(elapsed);
     if (onTheWay.has(name) && this.#leg !== undefined && motion.speed > 0 && this.#name !== 'crash') {

@@ -6,13 +6,13 @@ export interface CarState {
   readonly version: 1;
   /** Time in ms since the scenario began. */
   readonly elapsed: number;
-  /** Odometer at the start of the scenario, m. */
+  /** Odometer in m at the start of the scenario. */
   readonly odometer: number;
-  /** Energy in the traction battery, Wh. */
+  /** Energy in the traction battery in Wh. */
   readonly charge: number;
-  /** Fuel in the tank, L. */
+  /** Fuel in the tank in L. */
   readonly fuel: number;
-  /** Fuel burnt since the car was built, L. */
+  /** Fuel in L burnt since the car was built. */
   readonly burnt: number;
   /** Temperature of the coolant in degC. */
   readonly coolant: number;
@@ -65,7 +65,7 @@ const ranges = {
   noise: [0, 0xffff_ffff],
 } as const;
 
-/** Parses a stored {@link CarState}. Throws `input.malformed` naming the invalid member. */
+/** Parses a stored {@link CarState}. Throws `input.malformed` that names the invalid field. */
 export function parseState(data: unknown): CarState {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw malformed('it is not an object');
   const members: Readonly<Record<string, unknown>> = { ...data };

@@ -14,22 +14,22 @@ import type { CarState } from './state.ts';
 
 /** Time in ms for which network management keeps the network awake after a request. */
 const WOKEN = 60_000;
-/** Curvature of a bend above which the driver indicates, 1/m. */
+/** Curvature in 1/m of a bend above which the driver indicates. */
 const TURN = 0.03;
 /** Time in ms of a receiver from power-on to its first fix. */
 const FIRST_FIX = 1_000;
 /** Interval in ms of new values of the slow noise. */
 const SLOW = 1_000;
 const DEGREES = 180 / Math.PI;
-/** Charge below which the 12 V battery loses voltage, %. */
+/** Charge in % below which the 12 V battery loses voltage. */
 const LOW = 30;
-/** Gravity, m/s². */
+/** Gravity in m/s². */
 const GRAVITY = 9.81;
-/** Wheelbase, m. */
+/** Wheelbase in m. */
 const WHEELBASE = 2.7;
 /** Degrees of the steering wheel per degree of the road wheels. */
 const STEERING_RATIO = 15;
-/** Speed of turning the steering wheel, degrees per ms. */
+/** Speed of turning the steering wheel in degrees per ms. */
 const STEERING_RATE = 0.4;
 
 /** Route and driver of a car. */
@@ -46,13 +46,13 @@ export class SimulatedVehicle {
   motion: Motion;
   scene: Scene;
   place: RoutePoint;
-  /** Yaw rate, degrees/s; left is positive. */
+  /** Yaw rate in degrees/s; left is positive. */
   yawRate = 0;
-  /** Angle of the steering wheel, degrees; left is positive. */
+  /** Angle of the steering wheel in degrees; left is positive. */
   steering = 0;
   outside: number;
   satellites = 12;
-  /** Voltage, V. */
+  /** Voltage in V. */
   voltage = 12.6;
   readonly #route: Route;
   #scenario: Scenario;
@@ -61,14 +61,14 @@ export class SimulatedVehicle {
   /** The scene before the effects of control units. */
   #script: Scene;
   #elapsed: number;
-  /** Odometer at the start of the scenario, m. */
+  /** Odometer in m at the start of the scenario. */
   #odometer: number;
   /** Time in ms since power-on or since the network woke up. */
   #awake = 0;
   /** Identifier that wakes the network, and the time in ms that it then remains awake. */
   readonly #wake: number;
   #woken = 0;
-  /** Odometer at the time when the ignition was switched on, m. */
+  /** Odometer in m at the time when the ignition was switched on. */
   #tripStart: number;
 
   constructor(codec: MessageCodec, scenario: ScenarioName, state: CarState, obey: boolean, driving: Driving = {}) {
@@ -95,12 +95,12 @@ export class SimulatedVehicle {
     return this.#scenario.period;
   }
 
-  /** Odometer, m. */
+  /** Odometer in m. */
   get odometer(): number {
     return this.#odometer + this.motion.distance;
   }
 
-  /** Distance since the ignition was switched on, m. */
+  /** Distance in m since the ignition was switched on. */
   get trip(): number {
     return this.odometer - this.#tripStart;
   }
@@ -115,13 +115,13 @@ export class SimulatedVehicle {
     return this.#woken > 0 ? 0 : this.#scenario.asleep(this.#elapsed);
   }
 
-  /** Returns the acceleration `later` ms from now, m/s². */
+  /** Returns the acceleration in m/s² `later` ms from now. */
   accelerations(later: number): { readonly longitudinal: number; readonly lateral: number; readonly vertical: number } {
     const { speed, acceleration } = this.#scenario.motion(this.#elapsed + later);
     return { longitudinal: acceleration, lateral: (speed * this.yawRate) / DEGREES, vertical: GRAVITY };
   }
 
-  /** Speed on the speedometer, km/h. */
+  /** Speed on the speedometer in km/h. */
   get speed(): number {
     return this.motion.speed * 3.6 + this.scene.rolling;
   }
@@ -209,7 +209,7 @@ export class SimulatedVehicle {
     };
   }
 
-  /** Position, m from the start of the route. */
+  /** Position in m from the start of the route. */
   get #along(): number {
     return this.#route.along(this.motion.distance);
   }

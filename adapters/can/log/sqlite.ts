@@ -24,7 +24,7 @@ const IS_EXTENDED = 0x2000_0000;
 const IS_REMOTE = 0x4000_0000;
 const IS_ERROR = 0x8000_0000;
 
-/** Number of rows per query. One call for many rows costs a third of a call for each. */
+/** Number of rows per query. One call for many rows takes a third of the time of one call per row. */
 const BLOCK = 2048;
 /** Names of the row number. A table may use some of them for its own columns. */
 const rowNumbers = ['rowid', '_rowid_', 'oid'];

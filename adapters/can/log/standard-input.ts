@@ -12,8 +12,8 @@ const TRICKLE = 8_192;
 const TURN = 40;
 
 /**
- * Reads into one buffer for its whole life. A stream would allocate memory for each read, which is only released when
- * the young generation of the heap is collected; apart from that the heap of a long log does not grow.
+ * Reads into a single buffer. A stream would allocate memory for each read, which is released only when the young
+ * generation of the heap is collected; otherwise the heap does not grow while a long log is read.
  */
 export class PipeInput {
   /** 0, because the size of a pipe is unknown. */
@@ -100,7 +100,7 @@ export function openStandardInput(): PipeInput | undefined {
   return opened;
 }
 
-/** Closes standard input so that the process can end, also if it still waits for input. */
+/** Closes standard input so that the process can end even if it still waits for input. */
 export function closeStandardInput(): void {
   if (opened === undefined) process.stdin.destroy();
   else void opened.close();

@@ -79,7 +79,10 @@ export class TextInput {
 
 const LINE_END = /\r|\n/g;
 
-/** Returns the end of the next line; negative if not there yet. A CR as the last character may be half of a CRLF. */
+/**
+ * Returns the end of the next line; negative if the line has not ended. A CR as the last character may be half of a
+ * CRLF.
+ */
 function endOf(text: string, from: number, last: boolean): number {
   LINE_END.lastIndex = from;
   const end = LINE_END.exec(text)?.index ?? -1;

@@ -3,7 +3,9 @@ import * as zlib from 'node:zlib';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { ByteInput } from './input.ts';
 
-/** Number of packed bytes unpacked at a time. Deflate expands them up to 1,032 times, all of which must be buffered. */
+/**
+ * Number of packed bytes unpacked at a time. Deflate expands a block up to 1,032 times, and all of it must be buffered.
+ */
 const BLOCK = 16_384;
 /** Largest accepted ratio. Good packing reduces a recording to a twentieth; far more is an attack on memory or disk. */
 const LARGEST_RATIO = 250;

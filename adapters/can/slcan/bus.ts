@@ -35,7 +35,7 @@ export interface SlcanOptions extends Rates {
   readonly sends?: boolean;
   /** Commands that the firmware understands. Default: detected by the adapter's answer to `V`. */
   readonly dialect?: Dialect;
-  /** Reports if the unit sleeps; it then sends no requests to the adapter. Default: it never sleeps. */
+  /** Reports whether the unit sleeps; it then sends no requests to the adapter. Default: it never sleeps. */
   readonly rest?: Rest;
   /** Returns random numbers from 0 (included) to 1 (excluded). */
   readonly random?: () => number;

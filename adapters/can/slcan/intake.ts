@@ -4,7 +4,10 @@ import { append, createBatch } from '../frames.ts';
 import type { SlcanFrame } from './codec.ts';
 
 const CAPACITY = 256;
-/** Oldest usable time stamp, ms before the last frame. An older one means an adapter restart or a full queue. */
+/**
+ * Greatest usable age in ms of a time stamp before that of the last frame. More means an adapter restart or a full
+ * queue.
+ */
 const BELIEVED = 1_000;
 
 export class FrameIntake {
@@ -28,8 +31,8 @@ export class FrameIntake {
   }
 
   /**
-   * Emits the collected frames. The last frame gets the current time, and earlier frames the time by the adapter's
-   * stamps, but never before a previous frame.
+   * Emits the collected frames. The last frame gets the current time, and earlier frames the time according to the
+   * adapter's stamps, but never before a previous frame.
    */
   flush(): void {
     const batch = this.#batch;

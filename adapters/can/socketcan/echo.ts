@@ -11,8 +11,8 @@ import type { BusSocket } from './bus-socket.ts';
 export const LEAVING = 250;
 
 /**
- * The same for a controller that tries once, ms. It tries as soon as the bus is first free, which takes one frame's
- * time.
+ * The same time in ms for a controller that tries once: it tries as soon as the bus is first free, which takes one
+ * frame's time.
  */
 export const TRYING = 100;
 
@@ -100,7 +100,7 @@ export class EchoWatch {
     else frame.settle(true);
   }
 
-  /** Call if the interface and controller have discarded the written frame, or it is unknown if they have. */
+  /** Call if the interface and controller have discarded the written frame, or if it is unknown whether they have. */
   discarded(reason: string): void {
     const frame = this.#frame;
     this.#frame = undefined;

@@ -37,7 +37,7 @@ export interface SocketCanOptions {
   /** Size of the kernel's receive queue, bytes. Default: 4 MiB, more than half a second of a bus at 16,000 frames/s. */
   readonly receiveBuffer?: number;
   readonly log?: Log;
-  /** Reports if the unit sleeps. Default: it never sleeps. */
+  /** Reports whether the unit sleeps. Default: it never sleeps. */
   readonly rest?: Rest;
   /** Loads the kernel interface. Default: the kernel of this machine. */
   readonly kernel?: () => Promise<CanKernel>;

@@ -26,7 +26,7 @@ const lengthsOfFd: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 12,
 /**
  * Encodes a frame in the kernel's format: a `struct can_frame`, or a `struct canfd_frame` for FD.
  * @param into 72 bytes, at a multiple of 4
- * @returns the size of the encoded frame, bytes
+ * @returns the size of the encoded frame in bytes
  * @throws VigieError `command.actuation` for an invalid frame
  */
 export function encodeFrame({ id, flags, data }: OutgoingFrame, into: Uint8Array): number {

@@ -8,7 +8,9 @@ export interface AdapterFacts {
   readonly name: string;
   /** Firmware of an STN chip (`STI`); undefined for others. */
   readonly stn: string | undefined;
-  /** Commands that it was sent and does not support, e.g. `ATCRA/3` (with an argument of three characters). */
+  /**
+   * Commands that were sent to it and that it does not support, e.g. `ATCRA/3` (with an argument of three characters).
+   */
   readonly lacking: readonly string[];
 }
 
@@ -159,7 +161,7 @@ export class Adapter {
     await this.#setUp();
   }
 
-  /** Required action before the next request, after unexpected text or by {@link suspect}. */
+  /** Action required before the next request, after unexpected text or a call of {@link suspect}. */
   get remedy(): AdapterFault['remedy'] | undefined {
     const { stray } = this.#conversation;
     if (this.#outdated || isRestart(stray)) return 'restart';

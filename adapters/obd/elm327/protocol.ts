@@ -83,7 +83,7 @@ async function askedProtocol(adapter: Adapter): Promise<Protocol | undefined> {
   return NAMES.find(([words]) => words.test(name))?.[1];
 }
 
-/** Returns the protocol if only an answer indicates it; for CAN, with the usual bit rate. */
+/** Returns the protocol that the header of an answer indicates; for CAN, the one with the usual bit rate. */
 function byHeader(header: string | undefined): Protocol {
   if (header?.length === 6) return '3';
   return header?.length === 8 ? '7' : '6';

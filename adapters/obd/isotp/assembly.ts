@@ -25,7 +25,7 @@ export class Assembly {
   readonly #longest: number;
   #unfinished: Unfinished | undefined;
 
-  /** @param longest longest message, bytes */
+  /** @param longest longest message in bytes */
   constructor(longest: number) {
     this.#longest = longest;
   }

@@ -7,8 +7,8 @@ interface ReceptionEvents {
   /** Called with a whole message. The receiver may keep the bytes. */
   received(payload: Uint8Array): void;
   /**
-   * Called if a message began but remained incomplete: `input.malformed`; `input.unreadable` if our flow control could
-   * not be sent. `replaced`: the sender itself started again, so a whole message may still follow.
+   * Called if a message began but remained incomplete, with `input.malformed`, or with `input.unreadable` if our flow
+   * control could not be sent. `replaced`: the sender itself started again, so a whole message may still follow.
    */
   failed(error: VigieError, replaced: boolean): void;
 }

@@ -26,7 +26,7 @@ export interface IsoTpOptions {
   readonly index: number;
   readonly settings?: Partial<IsoTpSettings>;
   /**
-   * Time without a frame of other senders after which the bus counts as asleep, ms; default 3000. `Infinity`: never,
+   * Time in ms without a frame of other senders after which the bus counts as asleep; default 3000. `Infinity`: never,
    * for a bus behind a gateway that transmits only answers.
    */
   readonly asleepAfter?: number;

@@ -20,7 +20,7 @@ interface OnBoardMonitorStatus {
   readonly codes: number;
 }
 
-/** Information of one control unit about itself; unsupported members are omitted. */
+/** Information of one control unit about itself; unsupported fields are omitted. */
 interface UnitInformation {
   readonly unit: number;
   readonly vin?: string;

@@ -96,7 +96,7 @@ function owing(found: ReadonlyMap<number, Draft>, list: number): Draft[] {
   );
 }
 
-/** Assumes all parameters of a list; a request for each shows later if the unit supports it. */
+/** Assumes all parameters of a list; a request for each shows later whether the unit supports it. */
 function assumeAll({ parameters, lists }: Draft, list: number): void {
   lists.add(list);
   for (let parameter = list + 1; parameter < list + LIST; parameter++) parameters.add(parameter);

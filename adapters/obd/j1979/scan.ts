@@ -22,7 +22,7 @@ export type Finding =
   | { readonly unit: string; readonly command: string; readonly data: string }
   | { readonly problem: string };
 
-/** A control unit; missing members are omitted. */
+/** A control unit; unknown fields are omitted. */
 export interface UnitFinding {
   /** Header of its answers, e.g. `7E8`. */
   readonly unit: string;

@@ -8,9 +8,9 @@ const SERVICE_09 = Uint8Array.of(0x09, 0x02);
 const DATA_IDENTIFIER = Uint8Array.of(0x22, 0xf1, 0x90);
 
 /**
- * Reads the vehicle identification number with service 09 of SAE J1979, else with the data identifier F190 of
- * ISO 14229-1. If several control units answer, uses the lowest identifier, the engine's. Undefined if none returns a
- * VIN.
+ * Reads the vehicle identification number with service 09 of SAE J1979, else with the data identifier F190 of ISO
+ * 14229-1. If several control units answer, uses the answer with the lowest identifier, the engine's. Undefined if none
+ * returns a VIN.
  * @throws VigieError as the requester does
  */
 export async function readVin(requester: DiagnosticRequester, extended = false): Promise<string | undefined> {

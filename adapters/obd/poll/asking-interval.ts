@@ -4,9 +4,9 @@ import { Backoff } from '../../../agent/backoff.ts';
 export type Failure =
   /** No unit answered. */
   | 'silence'
-  /** The control unit does not support it. */
+  /** The control unit does not support the command. */
   | 'unsupported'
-  /** The control unit refused for now: busy, conditions not correct. */
+  /** The control unit temporarily refused the command: busy, conditions not correct. */
   | 'refusal'
   /** The answer was not complete. */
   | 'fault';

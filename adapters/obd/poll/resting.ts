@@ -19,14 +19,14 @@ const LOOK = 60_000;
 const BLIND_LOOK = 600_000;
 /** Duration in ms of a trial that polls the car for answers: the search for control units takes some seconds. */
 const TRIAL = 20_000;
-/** Voltage rise that starts a trial, V. Charging raises a 12 V battery by over 1 V; adapters measure to 0.1–0.2 V. */
+/** Voltage rise in V that starts a trial. Charging raises a 12 V battery by over 1 V; adapters measure to 0.1–0.2 V. */
 const RISE = 0.4;
 
 interface VoltageWatchOptions {
   readonly polls: Polls;
   readonly rest: Rest;
   readonly clock: Clock;
-  /** Measures the 12 V battery without a frame on the bus, V; rejects if that is not possible now. */
+  /** Measures the voltage of the 12 V battery in V without a frame on the bus; rejects if that is not possible now. */
   readonly voltage: () => Promise<number>;
 }
 

@@ -28,7 +28,9 @@ export interface ObdSourceOptions {
   readonly found?: (extended: boolean) => void;
 }
 
-/** Permanent refusals: the unit does not support it, or requires a session or key that polling does not have. */
+/**
+ * Permanent refusals: the unit does not support the request, or requires a session or key that polling does not have.
+ */
 const UNSUPPORTED: ReadonlySet<number> = new Set([0x11, 0x12, 0x31, 0x33, 0x34, 0x7e, 0x7f]);
 
 /** Delay in ms until the next try if requests are impossible. Short, so that a waking car is noticed. */

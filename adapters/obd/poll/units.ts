@@ -53,8 +53,8 @@ export class Units {
   }
 
   /**
-   * Returns the address for a command: that of the unit that supports a parameter of service 01, preferably the set's;
-   * else the address in the set. A request to one unit ends with its answer, without a wait for others.
+   * Returns the address for a command: that of a unit that supports a parameter of service 01, preferably the unit in
+   * the set; otherwise the address in the set. A request to one unit ends with its answer, without a wait for others.
    */
   way(command: ObdCommand): Way {
     const own = addressOf(command);

@@ -3,7 +3,7 @@ import { EXTENDED } from '../../../agent/ports.ts';
 import { FUNCTIONAL, FUNCTIONAL_29, usualAnswer, usualRequest } from '../isotp/route.ts';
 import type { SignalSet } from '../signal-set.ts';
 
-/** DiagnosticRole of an identifier. Identifiers here have the EXTENDED bit. */
+/** Role of an identifier in diagnostics. Identifiers here have the EXTENDED bit. */
 export type DiagnosticRole =
   /** To one control unit, whose answers have the identifier `answer`; to all if that is undefined. */
   | { readonly kind: 'request'; readonly answer: number | undefined }

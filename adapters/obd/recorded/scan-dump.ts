@@ -41,12 +41,12 @@ const STATE = /^(?:Scan (?:started|running|complete|results|stopped)\b|No scan r
 /** Bytes of a full line of a response. */
 const LINE_BYTES = 16;
 
-/** Returns true if a line is of such a text. */
+/** Returns true if a line is from such a printed scan. */
 export function isScanDump(line: string): boolean {
   return ANY.test(line) || STATE.test(line);
 }
 
-/** Reads such a text, line by line. */
+/** Reads a printed scan line by line. */
 export class ScanDump {
   /** Number of lines without service that were read as service 22, which the scanner uses unless told otherwise. */
   assumed = 0;

@@ -70,7 +70,7 @@ const NO_FRAME = new Uint8Array();
 export class DiagnosticTraffic {
   /** Number of messages that were begun and lost, by reason. */
   readonly lost: Map<string, number> = new Map();
-  /** Number of frames that repeat the one before of the same sender, as in recordings of two loggers. */
+  /** Number of frames that repeat the sender's previous frame, as in recordings of two loggers. */
   repeated = 0;
   /** Number of consecutive frames without a first frame. */
   strays = 0;
@@ -146,7 +146,7 @@ export class DiagnosticTraffic {
     }
   }
 
-  /** A receiver keeps the sender waiting, or refuses the rest. */
+  /** Processes flow control: a receiver may keep the sender waiting or refuse the rest of the message. */
   #flow(
     { status }: Extract<Control, { kind: 'flow' }>,
     role: DiagnosticRole,
@@ -170,7 +170,7 @@ export class DiagnosticTraffic {
     this.#open.push({ message, answer, answered: new Set(), pending: new Set(), until });
   }
 
-  /** A tester sends its next request after the answer: an unfinished one has lost its end. */
+  /** Ends unfinished answers: a tester sends its next request after the answer, so their rest was lost. */
   #endAnswers(bus: number, answer: number | undefined): void {
     for (const [key, sender] of this.#senders) {
       const [on, id] = key.split(' ').map(Number);

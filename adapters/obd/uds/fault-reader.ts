@@ -26,7 +26,7 @@ import { UdsClient, type UdsRequester } from './client.ts';
 import { Refused } from './failures.ts';
 
 const READ_DTC_INFORMATION = 0x19;
-/** Its sub-functions: codes by status, and the snapshots and extended data of one code. */
+/** Sub-functions of ReadDTCInformation: codes by status, and the snapshots and extended data of one code. */
 const BY_STATUS_MASK = 0x02;
 const SNAPSHOT = 0x04;
 const EXTENDED_DATA = 0x06;
@@ -114,7 +114,9 @@ export class UdsFaultReader implements UnitFaultReader {
     codes: readonly UdsTroubleCode[],
   ): Promise<ReadonlyMap<string, FaultDetails>> {
     const found = new Map<string, FaultDetails>();
-    /** If the control unit does not support or answer a request, it is not repeated for each code. */
+    /**
+     * Sub-functions that the control unit does not support or did not answer; they are not requested for further codes.
+     */
     const missing = new Set<number>();
     const records = async (sub: number, code: UdsTroubleCode): Promise<Uint8Array> => {
       if (missing.has(sub)) return NOTHING;

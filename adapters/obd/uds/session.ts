@@ -127,7 +127,7 @@ export class DiagnosticSession {
   }
 
   /**
-   * Keeps the session for this time, ms, and at most for as long as `allowed` permits.
+   * Keeps the session for this time in ms, and at most for as long as `allowed` permits.
    * @throws VigieError {@link NoAnswer} if the control unit was silent until its session ended, and the errors of
    * `allowed`
    */

@@ -100,7 +100,7 @@ export class Blocks {
     return { ...head, links: found, data: new DataView(bytes.buffer, HEAD + 8 * linkCount) };
   }
 
-  /** Text of a ##TX or ##MD, or an empty text. */
+  /** Returns the text of a ##TX or ##MD block, or an empty string. */
   async text(position: number): Promise<string> {
     if (position === 0) return '';
     const { id, length, linkCount } = await this.head(position);
@@ -113,7 +113,7 @@ export class Blocks {
     return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
   }
 
-  /** The blocks of a chain, each of which links to the next by its first link. */
+  /** Yields the blocks of a chain: the first link of each block leads to the next. */
   async *chain(first: number, id: string, links: number, data: number): AsyncGenerator<Block> {
     const seen = new Set<number>();
     for (let position = first; position !== 0; ) {
@@ -126,7 +126,7 @@ export class Blocks {
   }
 }
 
-/** An unsigned number of 64 bits, exact up to 2^53. */
+/** Returns an unsigned number of 64 bits, exact up to 2^53. */
 export function number64(view: DataView, at: number): number {
   return view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true);
 }

@@ -7,7 +7,10 @@ export const MASTER = 2;
 export const MLSD = 5;
 /** cn_sync_type of time. */
 const TIME = 1;
-/** cn_data_type: numbers without and with sign, with fractions; even is little endian, odd big endian. */
+/**
+ * cn_data_type: unsigned and signed integers and floating-point numbers; even types are little endian, odd ones big
+ * endian.
+ */
 const SIGNED_LITTLE = 2;
 const SIGNED_BIG = 3;
 const FLOAT_LITTLE = 4;
@@ -23,11 +26,11 @@ export interface MdfChannel {
   readonly type: number;
   readonly isTime: boolean;
   readonly dataType: number;
-  /** The first bit, and their count; bytes count from behind the record's identifier. */
+  /** First bit of the value within `byte`, which counts from the end of the record's identifier, and number of bits. */
   readonly bit: number;
   readonly byte: number;
   readonly bits: number;
-  /** Links to the channels it is composed of, its conversion, and its bytes or its length elsewhere. */
+  /** Links to the channel's components, to its conversion, and to its bytes or their length if these are elsewhere. */
   readonly composition: number;
   readonly conversion: number;
   readonly data: number;
@@ -59,7 +62,9 @@ export function endOf({ byte, bit, bits }: MdfChannel): number {
   return byte + Math.ceil((bit + bits) / 8);
 }
 
-/** Reads an unsigned number of any width, exact up to 2^53; undefined when the channel is not a whole number. */
+/**
+ * Returns a reader of an unsigned integer of any width, exact up to 2^53; undefined if the channel is not an integer.
+ */
 export function unsignedReader({ byte, bit, bits, dataType }: MdfChannel): Read | undefined {
   if (dataType > SIGNED_BIG || bits === 0 || bits > 64 || bit > 7) return undefined;
   const size = Math.ceil((bit + bits) / 8);
@@ -77,7 +82,7 @@ export function unsignedReader({ byte, bit, bits, dataType }: MdfChannel): Read 
   const step = little ? -1 : 1;
   const first = little ? byte + size - 1 : byte;
   const [top, divisor] = [2 ** (bit + bits - 8 * (size - 1)), 2 ** bit];
-  // The bits above the number are cut off the first byte, so that they take no room in a double.
+  // The bits above the number are cut from the first byte, so that they take no room in a double.
   return (view, at) => {
     let value = view.getUint8(at + first) % top;
     for (let i = 1; i < size; i++) value = value * 256 + view.getUint8(at + first + step * i);
@@ -85,7 +90,7 @@ export function unsignedReader({ byte, bit, bits, dataType }: MdfChannel): Read 
   };
 }
 
-/** Reads a number of any kind and width. Undefined if the channel is not numeric. */
+/** Returns a reader of a number of any kind and width; undefined if the channel is not numeric. */
 function numberReader(channel: MdfChannel): Read | undefined {
   const { byte, bit, bits, dataType } = channel;
   const little = dataType % 2 === 0;
@@ -103,14 +108,14 @@ function numberReader(channel: MdfChannel): Read | undefined {
   };
 }
 
-/** Reads an offset into signal data. */
+/** Returns a reader of an offset into signal data. */
 export function offsetReader(channel: MdfChannel): Read | undefined {
   const isOffset =
     channel.dataType === 0 || channel.dataType === 10 || channel.dataType === 6 || channel.dataType === 7;
   return isOffset ? unsignedReader({ ...channel, dataType: 0 }) : undefined;
 }
 
-/** Reads the seconds of a time channel, or returns why that is not possible. */
+/** Returns a reader of the seconds of a time channel, or the reason why there is none. */
 export async function secondsReader(channel: MdfChannel, blocks: Blocks): Promise<Read | string> {
   const { conversion, dataType, bits } = channel;
   const raw = numberReader(channel);
@@ -125,7 +130,7 @@ export async function secondsReader(channel: MdfChannel, blocks: Blocks): Promis
   if (type === RATIONAL && p.length >= 6) return rational(raw, p);
   if (type !== LINEAR || p.length < 2) return `their time has a conversion of type ${type}, which is not read`;
   const [offset = 0, factor = 1] = p;
-  // Nanoseconds are whole numbers: a division by a whole number is exact where a product is not.
+  // Nanoseconds are integers: dividing by an integer is exact, but multiplying by a fraction is not.
   const inverse = 1 / factor;
   if (offset === 0 && Math.abs(inverse - Math.round(inverse)) < 1e-6 && factor < 1) {
     const divisor = Math.round(inverse);

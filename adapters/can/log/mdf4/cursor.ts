@@ -103,7 +103,7 @@ export class UnreadCursor implements Cursor {
     this.#ended = true;
     const records = this.#records;
     let bytes = 0;
-    // A file that knows the count need not be read for it.
+    // If the file contains the count, the records need not be read.
     while ((this.#group.count ?? 0) === 0 && (await records.more())) {
       bytes += records.left;
       records.at += records.left;

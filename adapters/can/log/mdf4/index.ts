@@ -65,7 +65,7 @@ export async function openMdf4(file: LogFile, recording: Recording): Promise<Fra
   };
 }
 
-/** Reader of the frames of a data group, or undefined. */
+/** Returns the readers of the frames of a data group; none if it has no frames. */
 async function cursorsOf(
   dataGroup: DataGroup,
   layout: MdfLayout,
@@ -102,7 +102,7 @@ async function cursorsOf(
 }
 
 async function sortedBytes(group: Group, data: number, layout: MdfLayout, blocks: Blocks): Promise<SortedBytes> {
-  // In columns, invalidation bits lie in blocks of their own. Data behind the end of the file are missed when they are read.
+  // In column-oriented storage, invalidation bits have their own blocks. Reading reports data past the end of the file.
   const id =
     data === 0
       ? ''
@@ -115,7 +115,10 @@ async function sortedBytes(group: Group, data: number, layout: MdfLayout, blocks
   return { records: new RecordBytes(new DataStream(blocks, data, layout.unfinished)), stride };
 }
 
-/** The sorted group in which the times of another lie, and its data (MDF 4.2, cg_cg_master). */
+/**
+ * Returns the sorted group that contains the times of another group, and the position of its data (MDF 4.2,
+ * cg_cg_master).
+ */
 function masterOf(group: Group, { dataGroups }: MdfLayout): [Group | undefined, number] {
   for (const { groups, idBytes, data } of dataGroups) {
     const [only] = groups;

@@ -1,6 +1,6 @@
 /**
- * Contents of an MDF4 file, by its blocks: groups of records, and for frames of a CAN bus the places of the parts of
- * a frame in a record (ASAM MDF 4.1, and its associated standard "Bus Logging" 1.0).
+ * Contents of an MDF4 file: groups of records and, for frames of a CAN bus, the positions of the parts of a frame in a
+ * record (ASAM MDF 4.1, and its associated standard "Bus Logging" 1.0).
  */
 import { type Block, type Blocks, Damage, number64 } from './blocks.ts';
 import {
@@ -27,7 +27,7 @@ const REMOTE_MASTER = 8;
 const NO_TIME = 'they have no time';
 const ID_SIZE = 64;
 const MOST_GROUPS = 65_536;
-/** A group of frames has its structure among this many first channels, and a structure has this many members. */
+/** Maximum number of channels that are examined to find the structure of a frame, and of members of that structure. */
 const MOST_CHANNELS = 64;
 
 export type EventKind = 'DataFrame' | 'RemoteFrame' | 'ErrorFrame' | 'OverloadFrame';
@@ -49,12 +49,12 @@ export interface FrameFields {
 export type Payload =
   /** In the record, at most this many bytes. */
   | { readonly kind: 'inline'; readonly byte: number; readonly most: number }
-  /** At an offset in the data that a link leads to: of blocks, or of a group of records of variable length. */
+  /** At an offset in the data that `link` leads to: blocks, or a group of records of variable length. */
   | { readonly kind: 'offset'; readonly offset: Read; readonly link: number };
 
 export interface Group {
   readonly position: number;
-  /** Counted from 1, as its file lists it, and its name, as a rule that of a bus. */
+  /** Number in the order of the file, from 1. `name` is usually the name of a bus. */
   readonly number: number;
   readonly name: string;
   readonly recordId: number;
@@ -62,7 +62,7 @@ export interface Group {
   readonly count: number | undefined;
   readonly dataBytes: number;
   readonly invalidBytes: number;
-  /** Its time lies in the records of another group, one for each: the position of that; 0 when it does not. */
+  /** Position of the group whose records contain the times of this group's records, one each; 0 if there is none. */
   readonly master: number;
   /** True if its records are bytes of variable length that frames of another group refer to. */
   readonly variable: boolean;
@@ -104,7 +104,7 @@ export async function readLayout(blocks: Blocks): Promise<MdfLayout> {
   const id = await blocks.bytes(0, ID_SIZE);
   if (id.length < ID_SIZE) throw new Damage('the file ends within its first block');
   const unfinalised = String.fromCharCode(...id.subarray(0, 2)) === 'Un';
-  // Writers differ in what they say was not done: counts and the last length of such a file are never relied on.
+  // Writers mark different steps as unfinished, so counts and the last length of such a file are never relied on.
   const unfinished = unfinalised ? (id[60] as number) | ((id[61] as number) << 8) | COUNTERS | LAST_LENGTH : 0;
   const header = await blocks.block(ID_SIZE, ['HD'], 6, 13);
   const dataGroups: DataGroup[] = [];
@@ -136,7 +136,7 @@ async function untilDamage(damage: string[], read: () => Promise<void>): Promise
 
 /**
  * Nanoseconds at 0, offsets of local time in minutes at 8 and 10, flags at 12 (§5.4.2). The nanoseconds are UTC, with
- * or without offsets, or else local time of an unknown zone, which is taken as it stands, as in logs of other formats.
+ * or without offsets, or else local time of an unknown zone, which is used unchanged, as in logs of other formats.
  */
 function startOf({ data }: Block): number {
   const low = data.getUint32(0, true);
@@ -256,7 +256,7 @@ async function timeOf(channels: readonly MdfChannel[], dataBytes: number, blocks
   return endOf(master) <= dataBytes ? secondsReader(master, blocks) : 'their time lies behind their end';
 }
 
-/** Channel with the number of valid bytes of another channel. */
+/** Returns a reader of the channel that states the number of valid bytes of another channel, if there is one. */
 async function lengthOf(bytes: MdfChannel | undefined, dataBytes: number, blocks: Blocks): Promise<Read | undefined> {
   if (bytes?.type !== MLSD || bytes.data === 0) return undefined;
   const channel = await channelOf(await blocks.block(bytes.data, ['CN'], 8, 24), blocks);

@@ -53,7 +53,7 @@ export class Merge implements Cursor {
     }
   }
 
-  /** The source with the earliest frame, and the time of the earliest of the others. */
+  /** Returns the source with the earliest frame, and the time of the earliest frame of the others. */
   #earliest(): [Source | undefined, number] {
     let first: Source | undefined;
     let earliest = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Records of frames to frames (ASAM "Bus Logging" 1.0). */
+/** Converts records to frames (ASAM "Bus Logging" 1.0). */
 import { BIT_RATE_SWITCH, ERROR_STATE, FD, type FrameBatch, REMOTE, SENT } from '../../../../agent/ports.ts';
 import { append } from '../../frames.ts';
 import { busError, identifier, lengthOfCode, MAX_PAYLOAD_BYTES, type Recording } from '../recording.ts';
@@ -112,7 +112,7 @@ export class FrameRecords {
     return length;
   }
 
-  /** A channel n is the bus `can(n-1)`. */
+  /** Returns the bus of a channel: channel n is the bus `can(n-1)`. */
   #busOf(channel: number): number {
     const number = Math.max(0, channel - 1);
     if (number > 256) return this.#recording.channel(number);

@@ -6,7 +6,7 @@ import type { DataStream } from './stream.ts';
 
 /** Number of bytes kept before the last offset that was read. */
 const KEPT = 64 * 1024;
-/** Maximum number of restarts from the first block, for records that refer to bytes in another order. */
+/** Maximum number of restarts from the first block, for records that do not refer to bytes in order. */
 const MOST_RETURNS = 100;
 
 export class SignalData {

@@ -8,7 +8,7 @@ import type { Group } from './layout.ts';
 import { ADDED, type FrameRecords, NO_ROOM } from './records.ts';
 import type { SignalData } from './signal-data.ts';
 
-/** The records of a sorted group, and the bytes from one to the next. */
+/** The records of a sorted group, and the distance in bytes from one record to the next. */
 export interface SortedBytes {
   readonly records: RecordBytes;
   readonly stride: number;

@@ -8,7 +8,7 @@ import { LAST_LENGTH } from './layout.ts';
 
 /** Number of bytes of a plain block read at a time. */
 const PIECE = 512 * 1024;
-/** Bytes that a compressed block may have; writers make 4 MiB, as the standard recommends. */
+/** Largest compressed block in bytes, packed or unpacked; writers make blocks of 4 MiB, as the standard recommends. */
 const LARGEST = 128 * 1024 * 1024;
 /** Size in bytes of the fields between the head and the data of a compressed block. */
 const DZ_HEAD = 24;
@@ -63,7 +63,7 @@ export class DataStream {
       yield* this.#list(block.links[0] as number, 1);
     } else if (id === 'DL' || id === 'LD') {
       for await (const { links, data } of this.#blocks.chain(link, id, 1, 8)) {
-        // In a columnar list every second half of the links points to invalidation bits.
+        // In a columnar list, the second half of the links leads to invalidation bits.
         const count = Math.min(links.length - 1, data.getUint32(4, true));
         // An unfinished list has unused entries.
         for (const position of links.slice(1, 1 + count)) if (position !== 0) yield position;
@@ -84,7 +84,10 @@ export class DataStream {
     return undefined;
   }
 
-  /** A block or the file's end follows, at the next multiple of 8 bytes: the length of the one before is right. */
+  /**
+   * Returns true if another block, or the end of the file, follows at the next multiple of 8 bytes, as after a right
+   * length.
+   */
   async #isFollowed(end: number): Promise<boolean> {
     const next = Math.ceil(end / 8) * 8;
     if (end >= this.#blocks.size) return true;
@@ -103,7 +106,7 @@ export class DataStream {
     return bytes.subarray(0, count);
   }
 
-  /** Content after DZ: type of the original (2 letters), method at 2, parameter at 4, lengths at 8 and 16. */
+  /** Unpacks a ##DZ block: type of the original (2 letters), method at 2, parameter at 4, lengths at 8 and 16. */
   async #unpack(position: number, length: number): Promise<Uint8Array> {
     const blocks = this.#blocks;
     const at = `the compressed block at byte ${position}`;
@@ -122,7 +125,7 @@ export class DataStream {
     const unpacked = unpack(packed.subarray(0, there), method, size, at);
     if (unpacked.length < size) {
       this.cut = there < packedSize ? `the file ends within ${at}` : `${at} has ${unpacked.length} of ${size} bytes`;
-      // Rows need all columns.
+      // Rows can be restored only from all columns.
       if (transposed) return new Uint8Array(0);
     }
     return transposed && columns > 1 ? rows(unpacked, columns) : unpacked;
@@ -151,7 +154,7 @@ function unpack(packed: Uint8Array, method: number, size: number, at: string): U
   }
 }
 
-/** Columns after each other back to rows; bytes of an incomplete row follow as they are (§5.26.2). */
+/** Converts consecutive columns back to rows; bytes of an incomplete row follow unchanged (§5.26.2). */
 function rows(bytes: Uint8Array, columns: number): Uint8Array {
   const count = Math.floor(bytes.length / columns);
   // A damaged block may claim four thousand million columns.

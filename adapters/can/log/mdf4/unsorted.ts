@@ -1,4 +1,4 @@
-/** The frames of an unsorted data group: records of several groups, each behind its identifier (ASAM MDF 4.1 §5.7). */
+/** The frames of an unsorted data group: records of several groups, each after its identifier (ASAM MDF 4.1 §5.7). */
 import type { FrameBatch } from '../../../../agent/ports.ts';
 import type { LogPart } from '../format.ts';
 import { MAX_PAYLOAD_BYTES, type Recording } from '../recording.ts';
@@ -13,7 +13,7 @@ import { remove, VariableBytes } from './variable.ts';
 /** A longer record of variable length is invalid: frames of Ethernet have at most 64 KiB. */
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-/** Handling of the records of a group. */
+/** How the records of a group are read. */
 export interface GroupReader {
   readonly group: Group;
   /** For a group of frames: its reader, and the time in its records. */
@@ -21,13 +21,13 @@ export interface GroupReader {
   readonly time: Read | undefined;
   /** Reason why its records cannot be read, although they may be frames. */
   readonly unreadable: string | undefined;
-  /** Where the bytes of its frames are, when they are not in the record: in blocks, or in the records of a group. */
+  /** Location of its frames' bytes if they are not in the records: in blocks, or in the records of another group. */
   readonly signalData: SignalData | undefined;
   readonly bytesOf: Group | undefined;
 }
 
 interface Reader extends GroupReader {
-  /** Data that it refers to, or contains. */
+  /** Bytes of variable length that its records refer to or contain. */
   variable: VariableBytes | undefined;
   read: number;
 }
@@ -95,7 +95,7 @@ export class UnsortedCursor implements Cursor {
     return false;
   }
 
-  /** Reads records as long as they are there; returns {@link FULL}, {@link MORE}, {@link DAMAGED} or {@link LOAD}. */
+  /** Reads the records that are loaded; returns {@link FULL}, {@link MORE}, {@link DAMAGED} or {@link LOAD}. */
   #scan(batch: FrameBatch): number {
     const records = this.#records;
     const { view, bytes } = records;
@@ -136,7 +136,7 @@ export class UnsortedCursor implements Cursor {
     }
   }
 
-  /** Adds a frame; returns {@link ADDED}, {@link FULL}, or {@link LOAD} when its bytes must be loaded before. */
+  /** Adds a frame; returns {@link ADDED}, {@link FULL}, or {@link LOAD} if its bytes must be loaded first. */
   #frame(batch: FrameBatch, reader: Reader, frames: FrameRecords, at: number): number {
     const { view, bytes } = this.#records;
     const { signalData, variable } = reader;
@@ -207,7 +207,7 @@ export class UnsortedCursor implements Cursor {
       if (unreadable !== undefined) reportUnread(this.#recording, group, unreadable, read);
       if (frames === undefined) continue;
       reportEnd(this.#recording, group, read, left, cut);
-      // If no group contains its count, early-ending bytes count as one loss, not as one per group.
+      // If no group contains its count, bytes that end early count as one loss, not as one per group.
       if (group.count === undefined) {
         cut = undefined;
         left = 0;

@@ -1,6 +1,6 @@
 /**
  * Bytes of variable length in separate records, among the records of frames that refer to them (ASAM MDF 4.1 §5.14.4).
- * They precede or follow their frame: each waits for the other.
+ * They precede or follow their frame: whichever comes first waits for the other.
  */
 import type { FrameBatch } from '../../../../agent/ports.ts';
 

@@ -9,7 +9,7 @@ import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from 
 import type { CapturedFrames } from '../../../../protocol/captures/columns.ts';
 import { defined } from '../../../../protocol/defined.ts';
 
-/** Frames with the names of the buses that they number. */
+/** Frames, and the names of their buses by number. */
 interface NamedFrames {
   readonly frames: CapturedFrames;
   readonly buses: readonly string[];
@@ -31,7 +31,7 @@ interface Group {
   readonly rows: Row[];
 }
 
-/** Bytes in front of the links of a block, and of the identification of the file. */
+/** Size in bytes of a block before its links, and of the file's identification. */
 const HEAD = 24;
 const IDENTIFICATION = 64;
 /** Size in bytes of a record without its payload. */
@@ -47,7 +47,9 @@ interface Block {
   readonly data: Uint8Array;
 }
 
-/** The file. Frames are sorted by time within their group; buses are numbered from 1 in the order in which they appear. */
+/**
+ * Returns the file. Frames are sorted by time within their group; buses are numbered from 1 in the order of appearance.
+ */
 export function mdf4Of(parts: readonly NamedFrames[]): Uint8Array<ArrayBuffer> {
   const groups = groupsOf(parts);
   const buses = [...new Set([...groups.values()].map(({ bus }) => bus))];
@@ -111,7 +113,7 @@ function dataGroup({ kind, bus, rows }: Group, channel: number, start: number): 
   return block('DG', [undefined, channelGroup, data, undefined], zeros(8));
 }
 
-/** The time, and the frame with its members; type 2 is the master of time. */
+/** Returns the channels of the time (type 2: master) and of the frame with its members. */
 function channels(kind: Kind, payload: number): Block | undefined {
   const name = `CAN_${kind}Frame`;
   const seconds = block(
@@ -145,7 +147,7 @@ function channels(kind: Kind, payload: number): Block | undefined {
 interface ChannelOptions {
   readonly type?: number;
   readonly sync?: number;
-  /** 0 an unsigned number with the lowest byte first, 10 bytes. */
+  /** 0: an unsigned number with the lowest byte first; 10: bytes. */
   readonly dataType?: number;
   readonly bit?: number;
   readonly conversion?: Block;
@@ -181,7 +183,7 @@ function zeros(size: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(size);
 }
 
-/** Whole numbers one after the other, the lowest byte first. */
+/** Returns consecutive integers, each with the lowest byte first. */
 function fields(...values: readonly (readonly [size: 1 | 2 | 4 | 8, value: bigint])[]): Uint8Array {
   const bytes = zeros(values.reduce((sum, [size]) => sum + size, 0));
   let at = 0;

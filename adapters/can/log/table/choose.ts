@@ -47,7 +47,7 @@ interface Trial extends ChosenTable {
 }
 
 /**
- * @param columns the columns named by the user, which then decide alone
+ * @param columns the columns named by the user; if given, no others are tried
  * @param file name for the error message
  * @throws VigieError `input.malformed` if more than one line in a hundred contradicts the columns; `usage.wrong` for
  *   columns without an identifier or data
@@ -158,8 +158,8 @@ function isAccepted({ frames, contradictions }: Trial): boolean {
 }
 
 /**
- * Returns the trial with the fewest contradictions, then the most frames, then the highest likelihood. Of decimal and
- * hexadecimal, the lines decide. Undefined if two readings of the same lines differ.
+ * Returns the trial with the fewest contradictions, then the most frames, then the highest likelihood. The lines decide
+ * between decimal and hexadecimal. Undefined if two readings of the same lines differ.
  */
 function best(all: readonly Trial[]): Trial | undefined {
   const trials = withoutDoubt(all);

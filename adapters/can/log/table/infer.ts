@@ -68,8 +68,8 @@ function commonest(rows: readonly (readonly string[])[]): Place | undefined {
 }
 
 /**
- * Returns the column of the identifier: of the columns before the length in which all rows have numbers of an
- * identifier's size, the most likely one. Undefined if several are likely: one may be a bus, a counter or flags.
+ * Returns the column of the identifier: among the columns before the length in which all rows contain a number that may
+ * be an identifier, the most likely one. Undefined if several are likely: one may be a bus, a counter or flags.
  */
 function identifierBefore(rows: readonly (readonly string[])[], length: number): number | undefined {
   const every = (column: number, pattern: RegExp): boolean => rows.every((row) => pattern.test(row[column] ?? ''));

@@ -22,7 +22,7 @@ interface Kind {
 
 const MAX_STANDARD = 0x7ff;
 /**
- * Identifiers of 29 bits are larger. In a frame marked as 11 bits, a smaller identifier is a decimal number or in
+ * Smallest usual 29-bit identifier. In a frame marked as 11 bits, a smaller identifier is a decimal number or in
  * another column, and a larger one is extended even if the log contradicts.
  */
 const MIN_EXTENDED = 0x1_0000;
@@ -84,7 +84,7 @@ export class TableLines implements LineParser {
   /** Handles a line that is not a frame: column names, text, or a fault. */
   private unread(bytes: Uint8Array, start: number, end: number, fault: string): string | undefined {
     const text = latin1(bytes, start, end);
-    // In most cells, data contain only hexadecimal digits as letters. Such lines are not searched for names.
+    // Most cells of data contain no letters beyond hexadecimal digits. Such lines are not searched for names.
     const [layout] = /[g-wyz]/i.test(text) ? layoutsOfHeader(text) : [];
     if (layout !== undefined) {
       if (!this.fixed && text !== this.names) this.use(layout, text);

@@ -31,7 +31,7 @@ export class TimeReader {
   }
 
   /**
-   * Returns the time in the file, ms, or NaN for a cell without a time.
+   * Returns the time in ms in the file, or NaN for a cell without a time.
    * @param extra number of cells of this line beyond its columns, after the column `wide`
    */
   at(fields: Fields, extra: number, wide: number): number {

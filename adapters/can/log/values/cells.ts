@@ -26,7 +26,7 @@ export function cellsOf(line: string, separator: string): string[] {
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const COMMA_NUMBER = /^[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+(e[+-]?\d+)?$/i;
-/** Texts that tools write for a missing value. */
+/** Strings that tools write for a missing value. */
 const ABSENT = /^(-+|nan|n\/?a|null|none|no ?data|\?|inf(inity)?|-inf(inity)?|∞|-∞)?$/i;
 const WORDS: ReadonlyMap<string, number> = new Map([
   ['true', 1],

@@ -28,7 +28,7 @@ interface ValueLogOptions {
   readonly zone?: string;
 }
 
-/** Returns true for a table of values, by its first lines, which are then consumed. Throws `input.unreadable`. */
+/** Returns true if the first lines, which are then consumed, are a table of values. Throws `input.unreadable`. */
 export async function isValueTable(bytes: ByteInput): Promise<boolean> {
   return valueLayoutOf((await headLines((await TextInput.open(bytes)).lines())).map(({ text }) => text)) !== undefined;
 }
