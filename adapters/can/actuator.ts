@@ -73,7 +73,7 @@ export class FrameActuator implements Actuator {
   readonly #counters = new Map<string, number>();
 
   /**
-   * Without a `sender`, the car cannot be commanded and no actions are offered.
+   * @param sender if omitted, the car cannot be commanded and no actions are offered
    * @param sleeps returns true if a bus sleeps: only the frames that wake the car are then sent on it
    */
   constructor(

@@ -18,7 +18,7 @@ export class VirtualClock implements CarClock {
   readonly #timers = new Set<Timer>();
   readonly #held = new Set<Promise<unknown>>();
 
-  /** `now` is the initial wall time in UTC ms. */
+  /** @param now the initial wall time in UTC ms */
   constructor(now = Date.UTC(2026, 0, 1, 12)) {
     this.#wall = now;
   }

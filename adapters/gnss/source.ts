@@ -239,7 +239,7 @@ export class GnssSource implements ReadingSource {
     this.#parser = parserOf(this.#options);
   }
 
-  /** gpsd without a receiver is silent but alive: its answer contains the number of receivers. */
+  /** Asks a silent gpsd for its receivers: without a receiver it is silent but alive, and answers. */
   #idle(): void {
     if (this.#options.format !== 'gpsd') return;
     this.#kept.write(askDevices).catch((error: Error) => this.#kept.restart(error.message));

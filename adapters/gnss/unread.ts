@@ -36,7 +36,10 @@ function matches(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** Returns the number of consecutive frames. @param lengthAt length of the frame at a position, 0 without one */
+/**
+ * Returns the number of consecutive frames. @param lengthAt returns the length of the frame at a position, 0 if there
+ * is none
+ */
 function count(bytes: Uint8Array, lengthAt: (at: number) => number): number {
   let frames = 0;
   for (let at = 0; at < bytes.length; ) {
@@ -49,7 +52,7 @@ function count(bytes: Uint8Array, lengthAt: (at: number) => number): number {
 
 const u16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
 
-/** Frame of RTCM 10403: D3, six zeros and ten bits of length, payload, CRC-24Q. */
+/** Returns the length of a frame of RTCM 10403: D3, six zeros and ten bits of length, payload, CRC-24Q. */
 function rtcm3(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0xd3 || ((bytes[at + 1] ?? 255) & 0xfc) !== 0) return 0;
   const end = at + 3 + (((bytes[at + 1] as number) & 3) << 8) + (bytes[at + 2] ?? 0);
@@ -62,7 +65,7 @@ function rtcm3(bytes: Uint8Array, at: number): number {
   return (crc & 0xffffff) === 0 ? end + 3 - at : 0;
 }
 
-/** RTCM 10402: six bits per byte, the two others 01. Text has blanks and digits. */
+/** Detects RTCM 10402: six bits per byte, the two others 01. Other text has blanks and digits. */
 function rtcm2(_: Uint8Array, text: string): number {
   const sample = text.replaceAll(/^#.*$|[\r\n]/gm, '').slice(0, 2000);
   return sample.length >= 200 && /^[@-\x7f]*$/.test(sample) && sample.includes('\x7f') ? enough : 0;

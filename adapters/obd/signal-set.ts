@@ -11,7 +11,7 @@ export interface ObdSignal {
   readonly id: string;
   readonly name?: string;
   readonly format: SignalFormat;
-  /** Members that do not affect decoding (path, description, suggestedMetric, …) and unknown members. */
+  /** Fields that do not affect decoding (path, description, suggestedMetric, …) and unknown fields. */
   readonly more: Readonly<Record<string, unknown>>;
 }
 
@@ -53,7 +53,7 @@ export interface SignalSet {
   readonly file: string;
   readonly commands: readonly ObdCommand[];
   readonly more: Readonly<Record<string, unknown>>;
-  /** Unknown members, which are kept and listed here. */
+  /** Reports of unknown fields, which are kept. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -67,7 +67,7 @@ const KNOWN = {
 
 /**
  * Reads an OBDb signal set (`signalsets/v3/*.json`).
- * @throws VigieError `input.malformed` with file, line and path of the invalid member.
+ * @throws VigieError `input.malformed` with file, line and path of the invalid field.
  */
 export function parseSignalSet(text: string, file: string): SignalSet {
   const source: SignalSetText = { text, file, unknown: new Map() };
@@ -219,7 +219,9 @@ function namesOf(map: JsonObject): Map<string, string> {
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Returns the defined members; `exactOptionalPropertyTypes` distinguishes a missing member from an undefined one. */
+/**
+ * Returns the fields with a value; `exactOptionalPropertyTypes` distinguishes a missing field from an undefined one.
+ */
 function present<T extends object>(members: T): Present<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;
 }

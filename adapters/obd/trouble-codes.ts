@@ -53,7 +53,10 @@ export function troubleCode(high: number, low: number): TroubleCode {
   };
 }
 
-/** ISO 15031-6 Table 1: the standard defines x0, P2 and P34 to P3F; the manufacturer defines x1 and the other x2. */
+/**
+ * Returns who defines a code (ISO 15031-6 Table 1): the standard x0, P2 and P34 to P3F; the manufacturer x1 and other
+ * x2.
+ */
 function definedBy(system: number, digit: number, third: number): TroubleCode['definedBy'] {
   if (digit === 0) return 'standard';
   if (digit === 1) return 'manufacturer';

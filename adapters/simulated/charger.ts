@@ -32,7 +32,7 @@ export class Charger implements Charging {
     this.#rest = REACTION + late;
   }
 
-  /** `before` and `after`: state of the script before and after this step. */
+  /** Advances by `ms`. `before` and `after`: state of the script before and after this step. */
   step(ms: number, before: Scene, after: Scene): void {
     if (before.charging !== after.charging || before.plugged !== after.plugged) this.#requested = undefined;
     if (this.#request === 0) return;

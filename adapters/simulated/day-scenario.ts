@@ -85,7 +85,7 @@ export class Day implements Scenario {
     return (awake?.at ?? DAY) - elapsed;
   }
 
-  /** The current drive, or the last one. */
+  /** Returns the current drive, or the last one. */
   #journey(elapsed: number): Journey | undefined {
     return this.journeys.findLast(({ from }) => from <= elapsed);
   }

@@ -111,7 +111,7 @@ export class Drivetrain {
     this.#warm(seconds, outside);
   }
 
-  /** Power in W from the plug. */
+  /** Returns the power in W from the plug. */
   chargingPower(scene: Scene): number {
     if (!scene.charging || scene.chargingFault !== 'None' || this.charge >= this.#goal) return 0;
     return Math.min(scene.quick ? CHARGER.quick : CHARGER.slow, LEVELS[this.#how.level] ?? 0);
@@ -129,12 +129,12 @@ export class Drivetrain {
     return scene.charging ? 'InProgress' : 'Stopped';
   }
 
-  /** Minutes until the battery of a charging car is full. */
+  /** Returns the minutes until the battery of a charging car is full. */
   chargingTime(scene: Scene): number {
     return Math.ceil(((this.#goal - this.charge) / (this.chargingPower(scene) * CHARGER_EFFICIENCY)) * 60);
   }
 
-  /** Range in km/h that an hour of charging adds. */
+  /** Returns the range in km/h that charging adds. */
   chargingRate(scene: Scene): number {
     return Math.round((this.chargingPower(scene) * CHARGER_EFFICIENCY) / PER_KILOMETRE);
   }

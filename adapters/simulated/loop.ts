@@ -50,7 +50,7 @@ export class Loop implements Scenario {
   readonly #home: Leg;
   readonly #event: Partial<Scene> | undefined;
 
-  /** `passes` false: the car stays at the kerb and charges. */
+  /** @param passes if false, the car stays at the kerb and charges */
   constructor(route: Route, passes: boolean, habits: LoopHabits = {}) {
     const { errandAt = ERRAND_AT, errand = ERRAND, event, ...speed } = habits;
     const out = new Drive(route, { way: errandAt, ...speed });
@@ -108,7 +108,7 @@ export class Loop implements Scenario {
     return 0;
   }
 
-  /** The current, next or last drive. */
+  /** Returns the current, next or last drive. */
   #legAt(time: number): Leg {
     return time < this.#home.departure - BOARDING ? this.#out : this.#home;
   }

@@ -16,7 +16,10 @@ export interface CyclicMessage {
    * Condition for sending. `Charging`: also sent by the charging part of the network; `Ignition`: only while it is on.
    */
   readonly while?: 'Charging' | 'Ignition';
-  /** `sent`: number of earlier transmissions of the message. `later`: time in ms since the start of the tick. */
+  /**
+   * Returns the values to send. `sent`: number of earlier transmissions of the message. `later`: time in ms since the
+   * start of the tick.
+   */
   values(car: SimulatedVehicle, sent: number, later: number): Values;
 }
 

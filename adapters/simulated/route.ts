@@ -63,7 +63,7 @@ export class Route {
   readonly #along: readonly number[];
   readonly #origin: Corner;
 
-  /** `corners` in their order; the first is the home of the car. */
+  /** @param corners in their order; the first is the home of the car */
   constructor(corners: readonly Corner[] = champDeMars) {
     this.#origin = corners[0] as Corner;
     const plane = corners.map((corner) => this.#project(corner));

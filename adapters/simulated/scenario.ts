@@ -107,7 +107,9 @@ export interface Scenario {
   readonly passes: boolean;
   /** Returns speed and distance at a time of the scenario; the distance is measured from its start. */
   motion(elapsed: number): Motion;
-  /** `toBend`: distance to the next left turn, m (negative within it, Infinity if none follows). */
+  /**
+   * Returns the scene. `toBend`: distance in m to the next left turn (negative within it, Infinity if none follows).
+   */
   scene(elapsed: number, motion: Motion, toBend: number): Scene;
   /** Returns the time in ms until the next event of a car with a sleeping network; 0 if it is awake. */
   asleep(elapsed: number): number;

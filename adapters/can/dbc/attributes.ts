@@ -33,7 +33,7 @@ export class AttributeSet {
     return labelled(value, definition);
   }
 
-  /** The set value, or the default of the definition. */
+  /** Returns the set value, or else the default of the definition. */
   effective(attributes: ReadonlyMap<string, AttributeValue>, name: string): AttributeValue | undefined {
     return attributes.get(name) ?? this.definitions.get(name)?.initial;
   }
@@ -46,8 +46,8 @@ interface FrameFormat {
 }
 
 /**
- * Frame format from VFrameFormat (0 standard, 1 extended, 3 J1939 PG, 14 and 15 the FD ones, or their labels).
- * If the attribute is missing, ProtocolType makes extended messages J1939, and a length of 9 to 64 makes FD.
+ * Returns the frame format from VFrameFormat (0 standard, 1 extended, 3 J1939 PG, 14 and 15 the FD ones, or their
+ * labels). If the attribute is missing, ProtocolType makes extended messages J1939, and a length of 9 to 64 makes FD.
  */
 export function frameFormat(
   set: AttributeSet,

@@ -73,7 +73,7 @@ export class DbcCodec implements MessageCodec {
   }
 
   /**
-   * Name of a physical value in the value table of its signal, such as `locked`; undefined if it has none.
+   * Returns the name of a physical value in the value table of its signal, such as `locked`; undefined if it has none.
    * @throws VigieError `input.unknown` for an unknown message or signal
    */
   valueName(message: string, signal: string, value: number): string | undefined {

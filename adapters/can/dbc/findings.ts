@@ -19,7 +19,7 @@ export class DbcFindings {
     else this.#list.push({ file: this.file, line, severity, message, ...defined({ fix }) });
   }
 
-  /** In the order of the lines. */
+  /** Returns the findings in the order of their lines. */
   list(): Diagnostic[] {
     const sorted = this.#list.toSorted((a, b) => a.line - b.line);
     if (this.#left > 0) {

@@ -14,9 +14,9 @@ export function databasesOf(bound: readonly BoundDatabase[], bus: string | undef
 }
 
 /**
- * Parameter group number of a 29-bit identifier, 18 bits (SAE J1939-21 §5.2): extended data page, data page, PDU format
- * and, for formats from 240 up, the group extension. For lower formats that byte is the destination address, which is
- * not part of the number.
+ * Returns the 18-bit parameter group number of a 29-bit identifier (SAE J1939-21 §5.2): extended data page, data page,
+ * PDU format and, for formats from 240 up, the group extension. For lower formats that byte is the destination address,
+ * which is not part of the number.
  */
 export function parameterGroup(id: number): number {
   const group = (id >>> 8) & 0x3ffff;

@@ -13,7 +13,7 @@ const floats: ReadonlyMap<string, number> = new Map([
   ['-inf', Number.NEGATIVE_INFINITY],
 ]);
 
-/** Bits of an IEEE 754 number; binary16 is rounded to nearest, ties to even. */
+/** Returns the bits of an IEEE 754 number; binary16 is rounded to nearest, ties to even. */
 function floatBits(value: number, length: number): bigint {
   const view = new DataView(new ArrayBuffer(8));
   if (length === 64) {
@@ -46,7 +46,7 @@ function roundEven(value: number): number {
   return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
 }
 
-/** Raw value of a name in the signal's value table. */
+/** Returns the raw value of a name in the signal's value table. */
 function rawOfChoice(signal: Signal, text: string): number | undefined {
   for (const [raw, name] of signal.choices ?? []) if (name === text) return raw;
   return undefined;

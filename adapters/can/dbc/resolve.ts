@@ -157,7 +157,7 @@ function usable(message: MessageDeclaration, findings: DbcFindings): SignalDecla
   });
 }
 
-/** Identifier on the bus. Undefined if the written id is invalid. */
+/** Returns the identifier on the bus; undefined if the written id is invalid. */
 function identifier(message: MessageDeclaration, findings: DbcFindings): number | undefined {
   const { id, symbol, line } = message;
   if (id >= EXTENDED ? id <= EXTENDED + 0x1fff_ffff : id <= 0x7ff) return id;

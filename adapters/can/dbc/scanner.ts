@@ -41,7 +41,7 @@ const unmistakable =
   /\n(?:BO_ +\d+ +\S+ *: *\d|[ \t]*SG_ +\S+ *\S* *: *\d+\||CM_ +(?:"|BU_ |BO_ +\d|SG_ +\d|EV_ )|BA_DEF_ |BA_(?:DEF_DEF_)? +"|VAL_ +\d|SIG_VALTYPE_ +\d)/g;
 const closed = /"\s*;/g;
 
-/** Finds the next match, and caches the last result so that scanning a text takes linear time. */
+/** Finds the next match, and caches the last result so that the time to scan a file grows only with its size. */
 class NextMatch {
   readonly #pattern: RegExp;
   readonly #text: string;
@@ -53,7 +53,7 @@ class NextMatch {
     this.#text = text;
   }
 
-  /** Index of the first match at or after `from`, or the length of the text. */
+  /** Returns the index of the first match at or after `from`, or the length of the text. */
   after(from: number): number {
     if (from < this.#from || from > this.#found) {
       this.#pattern.lastIndex = from;
@@ -80,7 +80,7 @@ export class Scanner {
     this.#closed = new NextMatch(closed, text);
   }
 
-  /** 1-based line of a position. */
+  /** Returns the 1-based line of a position. */
   line(at: number = this.at): number {
     let low = 0;
     let high = this.#lines.length;
@@ -243,7 +243,7 @@ export class Scanner {
     return limit;
   }
 
-  /** Skips to after the next `;` outside quotes, but not past a line that starts a statement. */
+  /** Skips past the next `;` outside quotes, but not past a line that starts a statement. */
   skipStatement(): void {
     const next = this.#nextStatement();
     for (let i = this.at; i < next; i++) {

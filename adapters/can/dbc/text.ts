@@ -7,7 +7,7 @@ const high = [
   0x017e, 0x0178,
 ];
 
-/** Decoded here, because TextDecoder('windows-1252') of some Node versions leaves 0x80..0x9F as control characters. */
+/** Does not use TextDecoder('windows-1252'), because some Node versions leave 0x80..0x9F as control characters. */
 function windows1252(bytes: Uint8Array): string {
   const parts: string[] = [];
   const codes: number[] = [];

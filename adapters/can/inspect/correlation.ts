@@ -34,7 +34,7 @@ const EQUAL = 1e-6;
 class Sums {
   readonly bus: string;
   readonly id: number;
-  /** The latest payload, with one byte of 0 behind the longest. */
+  /** The latest payload, with one byte of 0 after the longest. */
   readonly payload: Uint8Array = new Uint8Array(longestPayload + 1);
   length = 0;
   fields: readonly WordField[] = [];

@@ -57,7 +57,7 @@ export class ObservedMessage {
     return this.frames === 0 ? -1 : this.#lengths.indexOf(Math.max(...this.#lengths));
   }
 
-  /** Counter and checksum of the frames of the commonest length, found by trial on a bounded sample of them. */
+  /** Finds counter and checksum of the frames of the commonest length by trial on a bounded sample of them. */
   findProtection(): { readonly counters: readonly FoundCounter[]; readonly checksum: FoundChecksum | undefined } {
     const length = this.commonestLength;
     const counters = findCounters(this.sample.runs(length));

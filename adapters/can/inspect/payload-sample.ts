@@ -23,7 +23,7 @@ class Payloads {
     if (place >= this.count) this.count = place + 1;
   }
 
-  /** The payload at a place if it has this length. */
+  /** Returns the payload at a place if it has this length. */
   get(place: number, length: number): Uint8Array | undefined {
     if (this.#lengths[place] !== length) return undefined;
     return this.#bytes.subarray(place * this.#stride, place * this.#stride + length);

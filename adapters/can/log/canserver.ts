@@ -17,7 +17,7 @@ const SIGNATURE_SIZE = 22;
 const C = 0x43;
 const TWO_32 = 4_294_967_296;
 
-/** Returns the version of the format by the signature at the start of the text. */
+/** Returns the version of the format from the signature at the start of the text. */
 function canServerVersion(text: string): 2 | 3 | undefined {
   const version = SIGNATURE.exec(text)?.[1];
   return version === undefined ? undefined : version === '2' ? 2 : 3;

@@ -51,7 +51,9 @@ const canHackerLines = matching(
   /^(@ TEXT @ \d+ @|Time +ID +DLC +Data\b|.*CANHacker)/i,
 );
 
-/** True for a table without names: CANHacker's times restart every minute, so a later time is not CANHacker's. */
+/**
+ * Returns true for a table without names: CANHacker's times restart every minute, so a later time is not CANHacker's.
+ */
 function isPlain({ lines }: Head): boolean {
   return lines.some((line) => Number(/^\s*(\d+)[.,]\d+ +[\dA-F]{3,8} /i.exec(line)?.[1]) >= 60);
 }

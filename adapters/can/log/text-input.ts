@@ -1,4 +1,4 @@
-/** The lines of a text in UTF-8 or UTF-16. */
+/** Reads the lines of a file in UTF-8 or UTF-16. */
 import { BegunInput, type ByteInput, fill } from './input.ts';
 import { longestLine } from './text.ts';
 import { Utf16Input, utf16Order } from './utf16.ts';

@@ -21,7 +21,7 @@ export interface SlcanFrame {
   length: number;
   /** 64 bytes, of which the first `length` are valid; zeros for a remote frame. */
   readonly data: Uint8Array;
-  /** Milliseconds by the adapter's clock modulo `wrap`; NaN without a time stamp. */
+  /** Milliseconds of the adapter's clock modulo `wrap`; NaN without a time stamp. */
   stamp: number;
   wrap: number;
 }

@@ -8,7 +8,7 @@ const LF = 10;
 const CR = 13;
 
 interface LineSink {
-  /** A line without its end; valid during the call. */
+  /** Receives a line without its end; valid during the call. */
   line(text: Uint8Array): void;
   /** Reports a refusal. The unfinished line before it is dropped. */
   bell(): void;

@@ -31,7 +31,7 @@ export class ReceiveRing {
   readonly slots: number;
   /** Number of frames that the socket has dropped since it was opened, as last reported (SO_RXQ_OVFL). */
   dropped = 0;
-  /** Number of messages that are not frames by the kernel's documentation. They are not delivered. */
+  /** Number of messages that are not frames according to the kernel's documentation. They are not delivered. */
   malformed = 0;
   /** Identifiers, with EXTENDED bit, of this socket's own frames among the last messages. */
   readonly echoes: number[] = [];

@@ -59,7 +59,7 @@ export class Conversation {
   }
 
   /**
-   * `lost` is called once if the line ends other than by {@link close}.
+   * Opens the line. `lost` is called once if the line ends other than by {@link close}.
    * @throws VigieError `input.unreadable`
    */
   static async open(open: OpenLine, clock: Clock, lost: (reason: string) => void): Promise<Conversation> {

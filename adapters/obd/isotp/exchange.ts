@@ -150,7 +150,7 @@ export class Exchange {
     );
   }
 
-  /** Complete answers count even if the answer of another control unit is incomplete. */
+  /** Ends the exchange. Complete answers count even if the answer of another control unit is incomplete. */
   #finish(): void {
     const [fault] = this.faults;
     if (this.#answers.length > 0 || fault === undefined) this.#end(() => this.#outcome.resolve(this.#answers));

@@ -191,8 +191,9 @@ export class IsoTp implements DiagnosticRequester {
   }
 
   /**
-   * After an incomplete answer, the next request waits until the sender has been silent for N_Cr: consecutive frames
-   * contain their sequence number but not their message, and must not be mistaken for those of the next answer.
+   * Returns true if the next request must wait: after an incomplete answer, its sender must first be silent for N_Cr,
+   * because consecutive frames contain their sequence number but not their message, and must not be mistaken for those
+   * of the next answer.
    */
   #holds(): boolean {
     if (this.#hold !== undefined) return true;

@@ -21,7 +21,7 @@ export class AskingInterval {
   readonly #backoff: Backoff;
   #failures = 0;
 
-  /** Both parameters in ms. */
+  /** Both parameters are in ms. */
   constructor(interval: number, longest: number) {
     this.#interval = interval;
     this.#longest = longest;

@@ -54,7 +54,7 @@ const MAX_ANSWER_MS = defaultSettings.pending;
 /** Longest time in ms between two frames of a message (N_Cr, ISO 15765-2 §9.7). */
 const MAX_PAUSE_MS = defaultSettings.consecutive;
 
-/** Maximum number of requests that wait at one time. More are noise. */
+/** Maximum number of requests that wait at the same time. More are noise. */
 const MAX_OPEN = 1024;
 
 const TESTER_PRESENT = 0x3e;

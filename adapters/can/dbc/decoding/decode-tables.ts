@@ -130,7 +130,7 @@ export class DecodeTables {
     return this.#plan(start, plain, swapped, selector);
   }
 
-  /** For a plan with a selector: returns the plan of the wanted signals for this raw value of the multiplexor. */
+  /** Returns, for a plan with a selector, the plan of the wanted signals for this raw value of the multiplexor. */
   select(plan: number, raw: number): number {
     const end = this.plans[plan + PLAN_END_ROW]!;
     const rows: number[] = [];

@@ -37,8 +37,8 @@ export function load(registers: Int32Array, data: Uint8Array, offset: number, le
 }
 
 /**
- * Like {@link load}, for a payload that is padded to a multiple of 8 bytes. Registers behind it keep their content,
- * because signals inside the payload have no bits there.
+ * Like {@link load}, for a payload that is padded to a multiple of 8 bytes. Later registers keep their content, because
+ * signals inside the payload have no bits there.
  */
 export function loadPadded(registers: Int32Array, view: DataView, offset: number, length: number): void {
   const bytes = Math.min(length, 64);
@@ -132,7 +132,7 @@ function bitsDown(registers: Int32Array, word: number, shift: number): number {
   return shift === 0 ? high : (high << shift) | (registers[word + 1]! >>> (32 - shift));
 }
 
-/** IEEE 754 binary16. */
+/** Decodes IEEE 754 binary16. */
 function half(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >>> 10) & 31;

@@ -10,8 +10,8 @@ export class IdentifierMap {
   }
 
   /**
-   * The slot of an identifier, or `absent`. Fibonacci hashing: the top bits of a multiplication by 2^32/φ spread
-   * identifiers that differ in few bits.
+   * Returns the slot of an identifier, or `absent`. Fibonacci hashing: the top bits of a multiplication by 2^32/φ
+   * spread identifiers that differ in few bits.
    */
   get(id: number, absent: number): number {
     const keys = this.#keys;

@@ -12,8 +12,8 @@ export interface Selector {
 const mostBits = 8;
 
 /**
- * The single multiplexor that selects others of these signals. Undefined if there are several, if it is selected
- * itself, or if its bits are too many or not consecutive in one word.
+ * Returns the single multiplexor that selects others of these signals. Undefined if there are several, if it is
+ * selected itself, or if its bits are too many or not consecutive in one word.
  */
 export function selectorOf(signals: readonly Signal[]): Selector | undefined {
   const multiplexors = new Set(signals.flatMap(({ selection }) => selection?.multiplexor ?? []));

@@ -46,7 +46,7 @@ export class Blocks {
     this.size = file.size;
   }
 
-  /** Bytes of the file; fewer at its end. They are valid until the next call. */
+  /** Returns bytes of the file; fewer at its end. They are valid until the next call. */
   async bytes(position: number, length: number): Promise<Uint8Array> {
     if (position < this.#start || position + length > this.#start + this.#window.length) {
       const wanted = Math.max(0, Math.min(Math.max(length, WINDOW), this.size - position));

@@ -137,7 +137,7 @@ export class DataStream {
   }
 }
 
-/** zip_type: 0 deflate, 1 transposed deflate, 2 zstd, 3 transposed zstd, 4 and 5 LZ4. */
+/** Unpacks by zip_type: 0 deflate, 1 transposed deflate, 2 zstd, 3 transposed zstd. Rejects 4 and 5, LZ4. */
 function unpack(packed: Uint8Array, method: number, size: number, at: string): Uint8Array {
   if (method > 3)
     throw new Damage(`${at} is compressed by ${method > 5 ? `method ${method}` : 'LZ4'}, which is not read`);

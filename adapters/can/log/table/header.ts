@@ -57,7 +57,7 @@ export function layoutsOfColumns(columns: string): readonly Layout[] {
   );
 }
 
-/** Returns the column texts of a line without surrounding blanks. A cell may be enclosed in double quotes. */
+/** Returns the columns of a line without surrounding blanks. A cell may be enclosed in double quotes. */
 export function columnsOf(line: string, separator: Separator): string[] {
   if (typeof separator !== 'number') return line.trim().split(/[ \t]+/);
   const mark = String.fromCharCode(separator);

@@ -13,7 +13,7 @@ import { type Column, columnOf } from './units.ts';
 
 /** Number of characters used to detect a table. */
 const HEAD = 64 * 1024;
-/** Maximum number of columns of a table with one value per line: with more, the texts are not names. */
+/** Maximum number of columns of a table with one value per line: with more, they are not names. */
 const MOST_COLUMNS = 4_096;
 
 /** One line of a table: values by column, or undefined. */
