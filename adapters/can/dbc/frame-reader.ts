@@ -17,7 +17,7 @@ export interface ReadFrame {
 }
 
 interface FrameReaderOptions {
-  /** Names from the value tables instead of numbers. */
+  /** True for names from the value tables instead of numbers. */
   readonly choices?: boolean;
   /** Rounds numbers to the decimals that factor and offset can produce, e.g. 69.57 instead of 69.57000000000001. */
   readonly decimals?: boolean;

@@ -7,7 +7,7 @@ import type { AttributeTarget, Declarations, MessageDeclaration, SignalDeclarati
 import type { DbcFindings } from './findings.ts';
 import { isMultiplexor, type Loaded, type NamedSelection, selectSignals } from './multiplexing.ts';
 
-/** Declarations about an element that other statements of the file contain. */
+/** Declarations that other statements of the file make about an element. */
 class Owner {
   comment: string | undefined;
   choices: Choices | undefined;
@@ -17,7 +17,7 @@ class Owner {
 }
 
 const independent = 0xc000_0000;
-/** Longest message of a transport protocol, bits (J1939-21: 1785 bytes; ISO 15765-2: 4095 bytes). */
+/** Longest message of a transport protocol in bits (J1939-21: 1785 bytes; ISO 15765-2: 4095 bytes). */
 const furthestBit = 4095 * 8;
 
 const key = (target: AttributeTarget): string => `${target.scope}\u0000${target.id ?? ''}\u0000${target.name ?? ''}`;

@@ -28,8 +28,8 @@ const space = /[ \t\r\n\v\f\u00a0\ufeff]*/y;
 const blank = /[ \t\r\v\f\u00a0]*/y;
 const word = /[A-Za-z_][A-Za-z0-9_]*/y;
 /**
- * Names in real files may begin with digits, and contain dots, dashes and non-ASCII letters. Only these characters end
- * a name.
+ * Names in real files may begin with digits, and contain dots, dashes and non-ASCII letters. Only the characters that
+ * are excluded here end a name.
  */
 const name = /[^\s:;,"|@()[\]]+/y;
 const number = /[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/y;

@@ -1,4 +1,4 @@
-/** Decodes the signals of J1939 groups that consist of several packets, for the receivers of other signals. */
+/** Decodes the signals of J1939 groups that consist of several packets, and delivers them like other signals. */
 import type { FrameBatch, FrameDecoder, ReadingSink, WantedSignal } from '../../../agent/ports.ts';
 import { type BoundDatabase, DbcDecoder } from '../dbc/index.ts';
 import { append, createBatch, slice } from '../frames.ts';

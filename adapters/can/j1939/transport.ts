@@ -6,7 +6,7 @@
  *     TP.CM  EC00   16 RTS  17 CTS  19 end  32 BAM  255 abort     size (2)  packets  -  group (3)
  *     TP.DT  EB00   number of the packet, from 1, then 7 bytes
  *     ETP.CM C800   20 RTS  21 CTS  22 DPO  23 end  255 abort     RTS: size (4), group (3); DPO: packets, offset (3), group (3)
- *     ETP.DT C700   number of the packet behind the offset, from 1, then 7 bytes
+ *     ETP.DT C700   number of the packet after the offset, from 1, then 7 bytes
  */
 import { ERROR, EXTENDED, REMOTE } from '../../../agent/ports.ts';
 

@@ -30,7 +30,7 @@ export class AscLines implements LineParser {
   private decimal = false;
   private relative = false;
   private start = 0;
-  /** Date of a trigger block before its first line. */
+  /** Date of the current trigger block until its first line is read. */
   private block: number | undefined;
   private blocks = 0;
   private elapsed = 0;

@@ -55,7 +55,7 @@ export class BytesLog extends RecordingLog implements LogReader {
         batch.count = 0;
         if (this.closed) return;
       }
-      // The rest of a record moves to the front. If a record is larger than the buffer, the buffer is doubled. The
+      // An incomplete record moves to the front. If a record is larger than the buffer, the buffer is doubled. The
       // parsers limit the size of a record, and thus the buffer.
       if (from === 0 && filled === buffer.length) {
         const larger = new Uint8Array(buffer.length * 2);

@@ -14,7 +14,7 @@ interface Content {
 }
 
 /**
- * Yields the file itself, or the content of a packed file (gzip, zstd), or each file in an archive in order of names.
+ * Yields the file itself, or the content of a packed file (gzip, zstd), or each file in an archive in the order of names.
  * @param path a file, or `-` for standard input
  * @throws VigieError `input.unreadable`; `input.malformed` for an archive that is damaged, encrypted or too large
  */

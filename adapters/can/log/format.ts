@@ -53,7 +53,7 @@ export interface FormatEntry<Reader extends FormatReader = FormatReader> {
   /** Name for users. */
   readonly name: string;
   readonly extensions: readonly string[];
-  /** Programs and devices that write it. */
+  /** Programs and devices that write the format. */
   readonly tools: string;
   /** Supported part of the format, if not all of it is read. */
   readonly note?: string;

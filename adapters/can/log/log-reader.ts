@@ -34,7 +34,7 @@ export interface LogReader {
 }
 
 export interface LogOptions {
-  /** Format of the log. Skips detection by content. */
+  /** Format of the log. If given, it is not detected by content. */
   readonly format?: LogFormat;
   /** Name of the bus to which all frames are assigned, whatever the log contains. */
   readonly bus?: string;

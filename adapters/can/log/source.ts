@@ -69,7 +69,7 @@ export class LogSource implements FrameSource {
     return buses.length < this.names.length ? this.names : buses;
   }
 
-  /** Resolves when the log is open and plays. Throws the errors of opening it. */
+  /** Resolves when the log is open and plays. Rejects if it cannot be opened. */
   async start(receive: (batch: FrameBatch) => void): Promise<void> {
     this.hold();
     try {

@@ -8,7 +8,7 @@ const PROOF = 16;
 
 type ByteOrder = 'little' | 'big';
 
-/** Returns the byte order of UTF-16 text, by its mark or by the zeros of its first characters; otherwise undefined. */
+/** Returns the byte order of UTF-16 text from its mark or the zeros of its first characters; otherwise undefined. */
 export function utf16Order(head: Uint8Array): ByteOrder | undefined {
   if (head[0] === 0xff && head[1] === 0xfe) return 'little';
   if (head[0] === 0xfe && head[1] === 0xff) return 'big';

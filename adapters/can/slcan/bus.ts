@@ -35,7 +35,7 @@ export interface SlcanOptions extends Rates {
   readonly sends?: boolean;
   /** Commands that the firmware understands. Default: detected by the adapter's answer to `V`. */
   readonly dialect?: Dialect;
-  /** Reports whether the unit sleeps; it then sends no requests to the adapter. Default: it never sleeps. */
+  /** Reports whether the unit sleeps; the adapter then receives no requests. Default: it never sleeps. */
   readonly rest?: Rest;
   /** Returns random numbers from 0 (included) to 1 (excluded). */
   readonly random?: () => number;
@@ -163,7 +163,7 @@ export class SlcanBus implements FrameSource, FrameSender {
     const talk = this.#conversation();
     this.#talk = talk;
     this.#splitter = this.#newSplitter();
-    // The first `C` may complete an unfinished line from before. A bare CR would also do, but some firmware then sends
+    // The first `C` may complete an earlier, unfinished line. A bare CR would also do, but some firmware then sends
     // its last frame again.
     await talk.ask('C');
     await talk.ask('C');

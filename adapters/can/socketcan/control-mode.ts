@@ -21,7 +21,7 @@ import type { Libc } from './libc.ts';
 const HEADER = 16;
 /** `struct ifinfomsg`: family, type, index, flags, change. */
 const INFORMATION = 16;
-/** Buffer size for the kernel's report on one interface, bytes (NLMSG_GOODSIZE is less). */
+/** Buffer size in bytes for the kernel's report on one interface (NLMSG_GOODSIZE is less). */
 const ANSWER = 32 * 1024;
 
 /**

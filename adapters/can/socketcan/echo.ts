@@ -5,7 +5,7 @@ import type { BusSocket } from './bus-socket.ts';
 
 /**
  * Time in ms within which a frame must be sent: 100 for this machine, which may be delayed or reads at intervals, and
- * 150 for the bus. That is 117 of the longest classic frames (160 bits with all stuff bits: Davis et al., Controller
+ * 150 for the bus: 117 of the longest classic frames (160 bits with all stuff bits: Davis et al., Controller
  * Area Network schedulability analysis, 2007, eq. 2) at 125 kbit/s, more than other nodes must send in one burst.
  */
 export const LEAVING = 250;

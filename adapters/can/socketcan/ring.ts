@@ -168,7 +168,7 @@ export class ReceiveRing {
     return at;
   }
 
-  /** Returns the time in ms. `nanoseconds` is the offset of the nanoseconds, which is the size of the seconds. */
+  /** Returns the time in ms. `nanoseconds` is the offset of the nanoseconds, and thus the size of the seconds. */
   #time(seconds: number, nanoseconds: number): number {
     const words = this.#words;
     const high = nanoseconds === 8 ? (words[seconds + 1] as number) : 0;

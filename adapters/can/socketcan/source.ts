@@ -34,7 +34,7 @@ export interface SocketCanOptions {
   readonly identifiers?: Iterable<number | IdentifierFilter>;
   /** Also deliver the frames sent by {@link SocketCan.send}, flagged SENT, with their time on the bus. Default: no. */
   readonly own?: boolean;
-  /** Size of the kernel's receive queue, bytes. Default: 4 MiB, more than half a second of a bus at 16,000 frames/s. */
+  /** Size in bytes of the kernel's receive queue. Default: 4 MiB, over half a second of a bus at 16,000 frames/s. */
   readonly receiveBuffer?: number;
   readonly log?: Log;
   /** Reports whether the unit sleeps. Default: it never sleeps. */

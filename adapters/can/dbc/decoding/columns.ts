@@ -55,7 +55,7 @@ export class ColumnDecoder {
 
   /**
    * Decodes all waiting frames of one slot as one group. `record`: start of the slot's record. Writes to `readings`
-   * from `begin` on. Afterwards no frame waits. Returns the end of the written values.
+   * from `begin` on. The slot then has no waiting frames. Returns the end of the written values.
    */
   decode(records: Int32Array, record: number, tables: DecodeTables, readings: Readings, begin: number): number {
     const latest = records[record + SLOT_NEXT_PLACE]! - 1;

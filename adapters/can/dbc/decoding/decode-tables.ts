@@ -147,7 +147,7 @@ export class DecodeTables {
     return selected;
   }
 
-  /** Adds a plan of present rows that do not depend on each other. */
+  /** Adds a plan of existing rows that do not depend on each other. */
   #copy(rows: readonly number[], swapped: number): number {
     const start = this.rows;
     const operations = rows.flatMap((row) => [...this.operations.subarray(row * OP_SIZE, (row + 1) * OP_SIZE)]);

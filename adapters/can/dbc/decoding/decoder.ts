@@ -73,7 +73,7 @@ export class DbcDecoder implements FrameDecoder {
   #groupCount = 0;
   #valueEnd = 0;
   #repeated = 0;
-  /** The record in which frames began to wait last. SLOT_LINK leads to the others. */
+  /** The latest record in which frames began to wait. SLOT_LINK leads to the others. */
   #lastLinked = -1;
   /** A record in which no more frames can wait, or -1. */
   #full = -1;

@@ -48,7 +48,7 @@ export function loadPadded(registers: Int32Array, view: DataView, offset: number
   }
 }
 
-/** Returns one row of the table, for a signal within the first 64 bytes. */
+/** Returns the row of a table of operations for a signal within the first 64 bytes. */
 export function operation(signal: BitField & { readonly type: Signal['type'] }): number[] {
   const first = runStart(signal);
   const { length, byteOrder, type } = signal;

@@ -26,7 +26,7 @@ export const GROUP_SIZE = 4;
 export const REPEATED = -1;
 
 export class Readings implements BatchReadings {
-  /** Number of frames with wanted signals, in the order of the batch. */
+  /** Number of frames with wanted signals. The frames are in the order of the batch. */
   count = 0;
   /** Physical values of all these frames; see {@link begin}. */
   values: Float64Array = new Float64Array(0);

@@ -1,7 +1,10 @@
 import type { Signal } from '../database.ts';
 import { bitsOf } from '../layout.ts';
 
-/** Position of a multiplexor: its raw value is `(word >>> shift) & mask`, with the first eight bytes as Intel words. */
+/**
+ * Position of a multiplexor: its raw value is `(word >>> shift) & mask`, with the first eight bytes as Intel-order
+ * words.
+ */
 export interface Selector {
   readonly word: number;
   readonly shift: number;

@@ -144,7 +144,7 @@ export class Slots {
     }
   }
 
-  /** Returns a list of the first `count` signals that never changes. */
+  /** Returns a list, which never changes, of the first `count` signals. */
   listOf(slot: number, signals: Int32Array, count: number): readonly number[] {
     const lists = this.#lists[slot]!;
     for (let i = 0; i < lists.length; i++) if (alike(lists[i]!, signals, count)) return lists[i]!;

@@ -34,10 +34,10 @@ export class RecordBytes {
     return this.#stream.cut;
   }
 
-  /** Appends the next bytes of the stream to the rest. Returns false at the end of the stream. */
+  /** Appends the next bytes of the stream to the unread ones. Returns false at the end of the stream. */
   async more(): Promise<boolean> {
     const { left } = this;
-    // The stream reuses its buffer, so the rest moves to a buffer of this class, which is reused too.
+    // The stream reuses its buffer, so the unread bytes move to a buffer of this class, which is reused too.
     this.#reserve(left);
     this.#joined.set(this.bytes.subarray(this.at));
     const next = await this.#stream.next();

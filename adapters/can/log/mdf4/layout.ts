@@ -47,7 +47,7 @@ export interface FrameFields {
 }
 
 export type Payload =
-  /** In the record, at most this many bytes. */
+  /** In the record, at most `most` bytes. */
   | { readonly kind: 'inline'; readonly byte: number; readonly most: number }
   /** At an offset in the data that `link` leads to: blocks, or a group of records of variable length. */
   | { readonly kind: 'offset'; readonly offset: Read; readonly link: number };

@@ -17,7 +17,7 @@ interface Source {
   more: boolean;
 }
 
-/** Frames of one cursor keep their order; the next one is always that with the earliest time. */
+/** Merges cursors: the frames of each keep their order, and the next frame is always the one with the earliest time. */
 export class Merge implements Cursor {
   readonly #cursors: readonly Cursor[];
   #sources: Source[];

@@ -85,8 +85,8 @@ export class DataStream {
   }
 
   /**
-   * Returns true if another block, or the end of the file, follows at the next multiple of 8 bytes, as after a right
-   * length.
+   * Returns true if another block or the end of the file follows at the next multiple of 8 bytes: the length is then
+   * right.
    */
   async #isFollowed(end: number): Promise<boolean> {
     const next = Math.ceil(end / 8) * 8;
@@ -137,7 +137,9 @@ export class DataStream {
   }
 }
 
-/** Unpacks by zip_type: 0 deflate, 1 transposed deflate, 2 zstd, 3 transposed zstd. Rejects 4 and 5, LZ4. */
+/**
+ * Unpacks by zip_type: 0 deflate, 1 transposed deflate, 2 zstd, 3 transposed zstd. Rejects others, such as LZ4 (4, 5).
+ */
 function unpack(packed: Uint8Array, method: number, size: number, at: string): Uint8Array {
   if (method > 3)
     throw new Damage(`${at} is compressed by ${method > 5 ? `method ${method}` : 'LZ4'}, which is not read`);

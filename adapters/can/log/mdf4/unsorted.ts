@@ -39,7 +39,7 @@ export class UnsortedCursor implements Cursor {
   readonly #variables: readonly VariableBytes[];
   readonly #records: RecordBytes;
   #ended = false;
-  /** Data of the next record that must be loaded. */
+  /** Data that must be loaded for the next record. */
   #loading: { readonly reader: Reader; readonly signalData: SignalData; readonly offset: number } | undefined;
   /** Indexes of the frames in the batch whose bytes are missing. */
   readonly #lost = new Set<number>();

@@ -13,7 +13,7 @@ const MAX_NAME_WORDS = 5;
 /** Smallest share of known names in a line separated by blanks: a sentence has words too. */
 const KNOWN_SHARE = 0.5;
 
-/** Matches every line of names, because identifier and payload names contain these letters, and few other lines. */
+/** Matches every line of names, because identifier and payload names contain these letters, but few other lines. */
 const MAY_BE_NAMES = /^(?=.*(id|addr))(?=.*(data|payload|byte|msg|hex|content|[db][ _[]*0?[01]))/i;
 
 /** Number of lines at the start of a file in which column names are searched. */
