@@ -32,7 +32,7 @@ const machine: MachineTimes = {
 export interface CarClock extends Clock {
   /** Processes a receiver's fix: the time was `time` (UTC ms) at the monotonic time `received` (ms). */
   discipline(time: number, received: number): void;
-  /** Returns the UTC time in ms by which records may expire, or undefined while uncertain. */
+  /** Returns the UTC time in ms that decides whether records expire, or undefined while it is uncertain. */
   agreed(): number | undefined;
   /** Returns the source of the wall time. */
   quality(): ClockQuality;
@@ -79,7 +79,7 @@ export class SystemClock implements CarClock {
     this.#discipline.fix(time, received);
   }
 
-  /** Returns the UTC time in ms by which records may expire; undefined unless two sources agree or it held for long. */
+  /** Returns the UTC time in ms that decides on expiry; undefined unless two sources agree or it held for long. */
   agreed(): number | undefined {
     return this.#agreed.now();
   }

@@ -112,7 +112,7 @@ export class EpochMerger {
     this.given = false;
   }
 
-  /** Returns the epoch of a sentence without time: after an emitted epoch, the next. */
+  /** Returns the epoch of a sentence without time: the current one, or the next if the current one was emitted. */
   private current(): Epoch {
     if (this.given) this.next();
     return this.epoch;

@@ -127,7 +127,7 @@ export class Framer {
     return start + 1;
   }
 
-  /** Returns true also if the available bytes match the beginning of `wanted`. */
+  /** Returns true if the bytes are `wanted`, or end before they differ from it. */
   private begins(wanted: Uint8Array): boolean {
     const there = Math.min(wanted.length, this.end - this.start);
     for (let i = 0; i < there; i++) if (this.buffer[this.start + i] !== wanted[i]) return false;

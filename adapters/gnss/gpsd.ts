@@ -7,7 +7,7 @@ import { type Fix, type FixKind, rounded } from './fix.ts';
 import { FramedParser } from './framed-parser.ts';
 import type { RecordSink } from './framing.ts';
 
-/** Range in ms of a Date (ECMA-262 §21.4.1.1). */
+/** Range of a Date in ms (ECMA-262 §21.4.1.1). */
 const farthest = 8.64e15;
 
 type Report = Readonly<Record<string, unknown>>;

@@ -51,10 +51,10 @@ const SILENCE = 10_000;
 const STRANGE = 1_024;
 /** Largest number of message kinds that are named. */
 const KINDS = 3;
-/** Silence of a receiver after which its epoch is complete, ms: the sentences of an epoch follow each other closely. */
+/** Silence in ms of a receiver after which its epoch is complete: the sentences of an epoch follow each other. */
 const PAUSE = 150;
 /**
- * Largest difference in ms from the clock up to which a fix keeps its own time; otherwise its time of arrival is used.
+ * Largest difference in ms between fix and clock at which a fix keeps its time; otherwise its time of arrival is used.
  */
 const CREDIBLE = 2_000;
 /** Period in ms after which GPS week numbers repeat (IS-GPS-200, 20.3.3.3.1.1); times start at `earliest`. */

@@ -71,14 +71,14 @@ function rtcm2(_: Uint8Array, text: string): number {
   return sample.length >= 200 && /^[@-\x7f]*$/.test(sample) && sample.includes('\x7f') ? enough : 0;
 }
 
-/** Frame of NovAtel: AA 44 12, header length; AA 44 13, message length (OEM7 manual, binary, short binary). */
+/** Length of a NovAtel frame: AA 44 12, header length; AA 44 13, message length (OEM7 manual, binary, short binary). */
 function novatel(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0xaa || bytes[at + 1] !== 0x44) return 0;
   if (bytes[at + 2] === 0x12 && bytes[at + 3] === 28) return 28 + u16(bytes, at + 8) + 4;
   return bytes[at + 2] === 0x13 ? 12 + (bytes[at + 3] ?? 0) + 4 : 0;
 }
 
-/** Frame of SBF: `$@`, CRC, number, length, a multiple of four (AsteRx SBF reference guide). */
+/** Length of an SBF frame: `$@`, CRC, number, length, a multiple of four (AsteRx SBF reference guide). */
 function sbf(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0x24 || bytes[at + 1] !== 0x40) return 0;
   const length = u16(bytes, at + 6);
@@ -86,7 +86,9 @@ function sbf(bytes: Uint8Array, at: number): number {
   return length >= 8 && length % 4 === 0 && (next === bytes.length || bytes[next] === 0x24) ? length : 0;
 }
 
-/** Frame of SkyTraq: A0 A1, length (big-endian), payload, its exclusive or, CR LF (application note AN0037). */
+/**
+ * Length of a SkyTraq frame: A0 A1, length (big-endian), payload, its exclusive or, CR LF (application note AN0037).
+ */
 function skytraq(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0xa0 || bytes[at + 1] !== 0xa1) return 0;
   const length = (((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) + 7;

@@ -15,7 +15,7 @@ type LineAddress =
 
 const forms = 'write /dev/ttyUSB0, serial:/dev/ttyUSB0?baud=38400, tcp://host:port or file:/path';
 const flowControls: readonly FlowControl[] = ['none', 'rtscts', 'xonxoff'];
-/** Lowest and highest rate in bit/s of the kernel (termios(3)). Any rate between them can be requested. */
+/** Lowest and highest rate in bit/s that the kernel supports (termios(3)). Any rate between them can be requested. */
 const slowest = 50;
 const fastest = 12_000_000;
 

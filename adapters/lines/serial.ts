@@ -20,7 +20,7 @@ interface SerialLineOptions {
   readonly rest?: Rest;
 }
 
-/** Interval in ms at which a silent line is checked for its existence. */
+/** Interval in ms at which a silent line is checked: does it still exist? */
 const LOOK = 1_000;
 /** The same interval in ms while the unit sleeps: that of its other checks. */
 const SLEEPING_LOOK = 600_000;

@@ -22,7 +22,7 @@ export interface ResponseFault {
   readonly message: string;
   /** True if the ECU began a new message instead; no loss if that message is the answer. */
   readonly replaced: boolean;
-  /** Number of consecutive frames before the rest of the message was missing; undefined for other faults. */
+  /** Number of consecutive frames received before the message broke off; undefined for other faults. */
   readonly unfinished: number | undefined;
   /** True for a consecutive frame that continues no message: no loss if another message is the answer. */
   readonly stray: boolean;

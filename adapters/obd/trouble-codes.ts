@@ -64,7 +64,7 @@ function definedBy(system: number, digit: number, third: number): TroubleCode['d
   return digit === 2 ? 'manufacturer' : 'reserved';
 }
 
-/** Kind of storage by answer of the three services of SAE J1979. */
+/** Kind of storage by first byte of the answer to the three services of SAE J1979. */
 const STORES = new Map([
   [0x43, 'confirmed'],
   [0x47, 'pending'],

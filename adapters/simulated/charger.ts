@@ -45,7 +45,7 @@ export class Charger implements Charging {
     else this.partial = request === PARTIAL;
   }
 
-  /** Returns true if the battery shall be charged in this scene. */
+  /** Returns true if the battery should be charged in this scene. */
   charging({ charging, plugged }: Scene): boolean {
     return plugged && (this.#requested ?? charging);
   }

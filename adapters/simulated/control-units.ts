@@ -13,7 +13,7 @@ const RELAY = 100;
 /** Durations in ms after which lamps and horn switch off automatically. */
 const FLASHING = 30_000;
 const SOUNDING = 10_000;
-/** First request of a message with two requests: on, lock; the other is its opposite. */
+/** Value of the first request of a message with two requests (on, lock); the other request is its opposite. */
 const ON = 1;
 
 interface Surroundings extends ClimateSurroundings {

@@ -5,7 +5,7 @@ import type { Scene } from './scenario.ts';
 export type Setting = Omit<Scene, 'indicator' | 'crash'>;
 
 export interface ScriptedDrive extends Pick<DriveOptions, 'red'> {
-  /** Distance of the drive in m; `home`: to the start of the day. */
+  /** Distance of the drive in m; `home`: to the place where the day starts. */
   readonly way: number | 'home';
   /** Report of the restraint system, until the ignition is off, if the drive ends in a collision. */
   readonly crash?: NonNullable<Scene['crash']>;

@@ -10,7 +10,7 @@ const DEGREE = 111_195;
 const RADIANS = Math.PI / 180;
 /** Distance in m between the homes of cars in one town. */
 const APART = 2_500;
-/** Primes, whose square roots are irrational: so the attributes of a car are independent of each other. */
+/** Primes: their square roots are irrational, so the attributes of a car are independent of each other. */
 const PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29];
 
 /** Centres of towns, WGS 84. The first car of a fleet has its home in Paris, like the bench car. */

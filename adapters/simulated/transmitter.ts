@@ -31,7 +31,7 @@ export class SimulatedTransmitter {
   }
 
   /**
-   * Returns the frames of tick number `tick` since power-on, which begins at `at` in UTC ms. The batch is valid
+   * Returns the frames of tick number `tick` since power-on. The tick begins at `at` in UTC ms. The batch is valid
    * until the next call.
    */
   frames(car: SimulatedVehicle, tick: number, at: number): FrameBatch {

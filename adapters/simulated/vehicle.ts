@@ -16,7 +16,7 @@ import type { CarState } from './state.ts';
 const WOKEN = 60_000;
 /** Curvature in 1/m of a bend above which the driver indicates. */
 const TURN = 0.03;
-/** Time in ms of a receiver from power-on to its first fix. */
+/** Time in ms from power-on of a receiver to its first fix. */
 const FIRST_FIX = 1_000;
 /** Interval in ms of new values of the slow noise. */
 const SLOW = 1_000;

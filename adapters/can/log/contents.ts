@@ -14,7 +14,8 @@ interface Content {
 }
 
 /**
- * Yields the file itself, or the content of a packed file (gzip, zstd), or each file in an archive in the order of names.
+ * Yields the file itself, or the content of a packed file (gzip, zstd), or the files in an archive in the order of
+ * their names.
  * @param path a file, or `-` for standard input
  * @throws VigieError `input.unreadable`; `input.malformed` for an archive that is damaged, encrypted or too large
  */

@@ -27,7 +27,7 @@ interface Entry {
  *
  * If there are few identifiers, each gets its own filter, which the kernel finds with one look-up. Beyond `limit`,
  * neighbours are merged into one filter that ignores the bits in which they differ. The pair that additionally accepts
- * the smallest share of the identifiers of its kind is merged first. Standard and extended are never merged.
+ * the smallest share of the identifiers of its kind is merged first. The kinds are never merged.
  *
  * @param wanted identifiers with EXTENDED bit, or filters (J1939: a parameter group of any source). A filter's mask
  * covers the identifier; the EXTENDED bit of the filter's `id` selects the kind.

@@ -26,7 +26,7 @@ export class AdapterFault extends VigieError {
 }
 
 const COMMAND: AnswerPatience = { quiet: 3000, total: 10_000 };
-/** Timeouts of a reset, which takes a second, on clones three. */
+/** Timeouts of a reset, which takes one second, or three on clones. */
 const RESET: AnswerPatience = { quiet: 5000, total: 10_000 };
 /** Timeouts for draining the line. */
 const REST: AnswerPatience = { quiet: 250, total: 1000 };
@@ -58,7 +58,7 @@ const OF_REQUESTS = [
   'time-out',
 ];
 
-/** Settings after the start: short lines with headers, nothing stored over a power cut. */
+/** Settings after the start: short lines with headers, nothing stored across a power cut. */
 const START_UP: readonly (readonly [name: string, verb: string, argument: string])[] = [
   ['echo', 'ATE', '0'],
   ['line feeds', 'ATL', '0'],
@@ -142,7 +142,7 @@ export class Adapter {
   }
 
   /**
-   * Synchronises requests and answers again, and all settings.
+   * Synchronises requests, answers and all settings again.
    * @throws VigieError `input.unreadable` if that fails: the line should then be opened again
    */
   async resync(): Promise<void> {
@@ -179,7 +179,8 @@ export class Adapter {
   }
 
   /**
-   * Changes a setting; sends nothing if it already has this value. False if the adapter does not support the command.
+   * Changes a setting; sends nothing if it already has this value. Returns false if the adapter does not support the
+   * command.
    * @throws AdapterFault
    */
   async set(name: string, verb: string, argument: string): Promise<boolean> {

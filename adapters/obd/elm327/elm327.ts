@@ -20,7 +20,7 @@ interface Elm327Options {
   readonly backoff?: BackoffOptions;
 }
 
-/** Longest message in bytes of ISO 15765-2 with a length of 12 bits. */
+/** Longest message in bytes of ISO 15765-2 with a 12-bit length. */
 const LONGEST_REQUEST = 4095;
 
 /** Number of consecutive refusals by the bus after which the protocol is detected again. */
@@ -99,7 +99,7 @@ export class Elm327 implements DiagnosticRequester {
   }
 
   /**
-   * Measures the voltage at the adapter's connector, that of the car's 12 V battery (`ATRV`), V, to a few tenths.
+   * Measures the voltage in V at the adapter's connector, that of the car's 12 V battery (`ATRV`), to a few tenths.
    * @throws VigieError `input.unreadable` if there is no adapter now or it cannot measure
    */
   async voltage(): Promise<number> {

@@ -15,7 +15,7 @@ import { COUNT, SoftwareIsoTp } from './software-isotp.ts';
 const TIME_STEP = 4;
 const LONGEST_TIME = 255 * TIME_STEP;
 
-/** Initial timer of the adapter, ms (data sheet). With `ATAT1` the adapter shortens its waits automatically. */
+/** Initial timer of the adapter in ms (data sheet). With `ATAT1` the adapter shortens its waits automatically. */
 const DEFAULT_TIMEOUT = 200;
 
 /** Long-message transmission of STN chips (STN1100 family reference, "STPX"), as a form that may be unsupported. */

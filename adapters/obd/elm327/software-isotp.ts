@@ -26,7 +26,7 @@ const MOST_WAITS = 10;
 /** Time in ms until the next flow control after a WAIT (N_Bs). */
 const FLOW_CONTROL_TIME = 1000;
 
-/** Digit after a request, the number of frames before the prompt returns; some adapters do not support it. */
+/** Digit after a request: the number of frames after which the prompt returns. Some adapters do not support it. */
 export const COUNT = 'count of answers';
 
 type Flow = Extract<Control, { kind: 'flow' }>;

@@ -23,7 +23,7 @@ export const CLASSIC = 8;
 const LONGEST_SHORT = 0xfff;
 
 /**
- * Parses the control information. Undefined if the standard requires to ignore the frame: unknown types, and lengths
+ * Parses the control information. Undefined if the standard requires ignoring the frame: unknown types, and lengths
  * that no frame of this size can have.
  * @param address bytes of the address in the frame: 1 with extended addressing, else 0
  */

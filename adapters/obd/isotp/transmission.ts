@@ -25,7 +25,7 @@ export class Transmission {
     this.#run(this.#begin());
   }
 
-  /** Processes flow control of the receiver. Ignored when not expected (§9.8.3). */
+  /** Processes flow control from the receiver; ignores it when it is not expected (§9.8.3). */
   flow({ status, blockSize, separation }: Flow): void {
     if (this.#state !== 'awaiting') return;
     this.#cancelTimer();

@@ -72,7 +72,9 @@ export class J1979FaultReader implements UnitFaultReader {
     return [...drafts].sort(([a], [b]) => a - b).map(([id, draft]) => ({ unit: unitName(id), ...draft }));
   }
 
-  /** Reads the monitor status with the previous length of identifiers, 11 or 29 bits; without an answer, the other. */
+  /**
+   * Reads the monitor status with identifiers of the previous length, 11 or 29 bits; without an answer, of the other.
+   */
   async #lamps(): ReturnType<typeof readMonitorStatus> {
     const before = this.#extended;
     for (const extended of [before, !before]) {

@@ -91,7 +91,7 @@ function withProblems(requester: DiagnosticRequester, problems: Finding[]): Diag
   };
 }
 
-/** Scans an electric car, which need not support the services of SAE J1979: its VIN can still be read. */
+/** Scans a car without the services of SAE J1979, which electric cars need not support: its VIN can still be read. */
 async function* scanWithoutJ1979(requester: DiagnosticRequester): AsyncGenerator<Finding> {
   for (const extended of [false, true]) {
     const answers = await requester.request({ address: functionalAddress(extended), payload: VIN_BY_IDENTIFIER });

@@ -6,7 +6,7 @@ import type { ObdCommand } from '../signal-set.ts';
 const PRIORITY = '18';
 const TESTER = 'F1';
 
-/** Resolution of an adapter's time-out, ms (ELM327 data sheet, AT ST). */
+/** Resolution of an adapter's time-out in ms (ELM327 data sheet, AT ST). */
 const TIMEOUT_STEP = 4;
 
 /**

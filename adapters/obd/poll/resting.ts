@@ -6,7 +6,7 @@ import type { ObdSource } from './source.ts';
 /** Pausing and resuming the polls of {@link ObdSource}. */
 type Polls = Pick<ObdSource, 'pause' | 'resume'>;
 
-/** Pauses the polls while the unit sleeps. @returns a function that stops this */
+/** Pauses the polls while the unit sleeps. @returns a function that ends this behaviour */
 export function pauseAsleep(polls: Polls, rest: Rest): () => void {
   const apply = (asleep: boolean): void => (asleep ? polls.pause() : polls.resume());
   if (rest.asleep) apply(true);

@@ -3,7 +3,7 @@
 export type PollPriority = 'high' | 'normal' | 'low';
 
 export interface PollRule {
-  /** Time between two requests, ms. If omitted, the interval in the signal set, else {@link PollSettings.interval}. */
+  /** Time in ms between two requests. Default: the interval in the signal set, else {@link PollSettings.interval}. */
   readonly interval?: number;
   readonly priority?: PollPriority;
 }

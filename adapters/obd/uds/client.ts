@@ -36,7 +36,9 @@ const INPUT_OUTPUT_CONTROL = 0x2f;
 export interface AskOptions {
   /** Number of attempts before the request counts as unanswered; 1 if a repetition might execute the action twice. */
   readonly attempts?: number;
-  /** Time after which the request is not repeated, monotonic ms. Limits "response pending" too, but to at least 5 s. */
+  /**
+   * Monotonic time in ms after which the request is not repeated. Also limits "response pending", but to at least 5 s.
+   */
   readonly until?: number;
   /** Called before each attempt, when its turn arrives. Throws a VigieError if no request is allowed any more. */
   readonly allowed?: (() => void) | undefined;
@@ -144,7 +146,7 @@ function refusalOf(request: Uint8Array, [first, service, response]: Uint8Array):
 function matches(request: Uint8Array, answer: Uint8Array, echoed: number): boolean {
   if (answer[0] !== (request[0] as number) + 0x40 || answer.length <= echoed) return false;
   for (let i = 1; i <= echoed; i++) if (answer[i] !== request[i]) return false;
-  // Most control units echo the control parameter after the identifier (§13.2), which tells a late answer to taking
+  // Most control units echo the control parameter after the identifier (§13.2), which distinguishes a late answer to taking
   // control from the answer to returning it.
   return request[0] !== INPUT_OUTPUT_CONTROL || answer.length === 3 || answer[3] === request[3];
 }

@@ -12,9 +12,9 @@ const DEFAULT_SESSION = 0x01;
 const SECURITY_ACCESS = 0x27;
 const TESTER_PRESENT: DiagnosticStep = { payload: Uint8Array.of(0x3e, 0x00), echoed: 1 };
 
-/** Interval of the requests that keep a session, ms (S3 of the client, ISO 14229-2 §7.4). */
+/** Interval in ms of the requests that keep a session (S3 of the client, ISO 14229-2 §7.4). */
 const KEEP = 2_000;
-/** Time without a request after which the control unit ends the session, ms (S3 of the server). */
+/** Time in ms without a request after which the control unit ends the session (S3 of the server). */
 const S3 = 5_000;
 /** Maximum time in ms to compute a key before the session ends. */
 const COMPUTING = 4_000;

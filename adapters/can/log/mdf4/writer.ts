@@ -1,6 +1,6 @@
 /**
- * Frames as an MDF4 bus log (ASAM MDF 4.1 with "Bus Logging" 1.0): a data group of each bus and kind of frame, its
- * records uncompressed in one block.
+ * Writes an MDF4 bus log (ASAM MDF 4.1 with "Bus Logging" 1.0): a data group for each bus and kind of frame, with
+ * uncompressed records in one block.
  *
  *     record   0 time, ns   8 channel   9 identifier, bit 31: extended   13 flags   14 DLC   15 length   16 bytes
  */
