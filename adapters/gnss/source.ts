@@ -54,7 +54,7 @@ const KINDS = 3;
 /** Silence in ms of a receiver after which its epoch is complete: the sentences of an epoch follow each other. */
 const PAUSE = 150;
 /**
- * Largest difference in ms between fix and clock at which a fix keeps its time; otherwise its time of arrival is used.
+ * Maximum difference in ms between a fix's own time and its time of arrival; beyond it, the time of arrival is used.
  */
 const CREDIBLE = 2_000;
 /** Period in ms after which GPS week numbers repeat (IS-GPS-200, 20.3.3.3.1.1); times start at `earliest`. */

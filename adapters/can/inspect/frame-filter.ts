@@ -86,8 +86,8 @@ export class FrameFilter {
   }
 
   /**
-   * Returns true if a frame, or a message assembled by a transport protocol, is wanted. Call in the order of their
-   * times.
+   * Returns true if a frame, or a message that a transport protocol assembled, is wanted. Call for a message only after
+   * {@link apply} has read its first frame.
    */
   passes(time: number, identifier: number, number: number, buses: readonly string[], data: () => Uint8Array): boolean {
     if (Number.isNaN(this.#from)) this.#begin(time);

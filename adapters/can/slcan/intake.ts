@@ -4,10 +4,7 @@ import { append, createBatch } from '../frames.ts';
 import type { SlcanFrame } from './codec.ts';
 
 const CAPACITY = 256;
-/**
- * Greatest usable age in ms of a time stamp before that of the last frame. More means an adapter restart or a full
- * queue.
- */
+/** Maximum age in ms of a usable time stamp before the last frame's. More means an adapter restart or a full queue. */
 const BELIEVED = 1_000;
 
 export class FrameIntake {

@@ -146,7 +146,7 @@ function refusalOf(request: Uint8Array, [first, service, response]: Uint8Array):
 function matches(request: Uint8Array, answer: Uint8Array, echoed: number): boolean {
   if (answer[0] !== (request[0] as number) + 0x40 || answer.length <= echoed) return false;
   for (let i = 1; i <= echoed; i++) if (answer[i] !== request[i]) return false;
-  // Most control units echo the control parameter after the identifier (§13.2), which distinguishes a late answer to taking
-  // control from the answer to returning it.
+  // Most control units echo the control parameter after the identifier (§13.2), which distinguishes a late answer to
+  // taking control from the answer to returning it.
   return request[0] !== INPUT_OUTPUT_CONTROL || answer.length === 3 || answer[3] === request[3];
 }

@@ -106,8 +106,9 @@ function plainUnit(name: string): number | undefined {
 }
 
 /**
- * Returns the milliseconds per unit of times without a named unit. Fractions are seconds. Whole numbers are in the unit
- * in which they are a present-day date (from 2001) if there is one, and otherwise in milliseconds.
+ * Returns the milliseconds per unit of times without a named unit. Fractions are seconds, or milliseconds if they have
+ * at least 12 digits before the point. Whole numbers are in the unit in which they are a present-day date (from 2001)
+ * if there is one, and otherwise in milliseconds.
  * @param digits number of digits of the longest integer part
  */
 export function unitOf(isFraction: boolean, digits: number): number {
