@@ -1,4 +1,4 @@
-/** Address of a request: side, and raw path and query. */
+/** Address of a request: the API side, and the raw path and query. */
 import { VigieError } from '../../protocol/errors.ts';
 import { bases, type Side } from '../../protocol/interface/operation.ts';
 
@@ -17,21 +17,21 @@ export function targetOf(address: string): RequestTarget {
   return question < 0 ? { path: rest, query: '' } : { path: rest.slice(0, question), query: rest.slice(question + 1) };
 }
 
-/** Returns name and port of an address. */
+/** Returns the host and port of a URL. */
 export function authorityOf(address: string): string {
   const start = address.indexOf('//') + 2;
   const end = address.indexOf('/', start);
   return address.slice(start, end < 0 ? undefined : end);
 }
 
-/** Returns the side that determines the form of a refusal, even if the path does not exist. */
+/** Returns the side, which determines the format of error responses even if the path does not exist. */
 export function sideOf(path: string): Side {
   if (path.startsWith(`${bases.user}/`) || path === bases.user) return 'user';
   return /^\/user(\/|$)/.test(path) ? 'user' : 'fleet';
 }
 
 /**
- * Returns the values of the names in braces of an operation's path, from the segments of a matching path.
+ * Returns the path parameters of a request: the segments of `path` where `pattern` has names in braces.
  * @throws VigieError `input.malformed` for a wrong percent-encoding
  */
 export function readSegments(pattern: string, path: string): Readonly<Record<string, string>> {
@@ -56,7 +56,8 @@ export function readPairs(query: string): [name: string, value: string][] {
 }
 
 /**
- * Returns the query of one of Vigie's own addresses, by name. The published interface ignores unknown parameters.
+ * Returns the query parameters of one of Vigie's own paths by name. (The published interface ignores unknown
+ * parameters.)
  * @throws VigieError `input.malformed` for a parameter that is not in `known`
  */
 export function ownParameters(query: string, known: readonly string[]): ReadonlyMap<string, string> {

@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
 
 /**
- * Reads the JSON body of a request, after 100 Continue if the client expects it (RFC 9110 §10.1.1). The server limits
- * the time for the body (`requestTimeout`).
- * @throws VigieError `message.unbounded` above `limit` bytes, `input.malformed` for a body that is not JSON in UTF-8
+ * Reads the JSON body of a request; first sends 100 Continue if the client expects it (RFC 9110 §10.1.1). The server
+ * limits how long this takes (`requestTimeout`).
+ * @throws VigieError `message.unbounded` for more than `limit` bytes, `input.malformed` for a body that is not UTF-8
+ * JSON
  */
 export async function readJson(request: IncomingMessage, answer: ServerResponse, limit: number): Promise<unknown> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
@@ -29,7 +30,8 @@ export async function readJson(request: IncomingMessage, answer: ServerResponse,
 async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Uses listeners instead of an iterator: one that ends early destroys the connection, and with it the answer.
+  // Uses listeners instead of an iterator: leaving the iteration early would destroy the connection before the
+  // response.
   await new Promise<void>((resolve, reject) => {
     const settle = (end: () => void) => (): void => {
       request.off('data', take).off('end', ended).off('error', failed).off('close', closed);
@@ -44,7 +46,7 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8
     const broken = new VigieError('input.malformed', 'body: ended early');
     const failed = settle(() => reject(broken));
     const closed = settle(() => reject(broken));
-    // If the client disconnected before this listener was added, there is no event.
+    // If the client disconnected before these listeners were added, no event follows.
     if (request.destroyed) failed();
     request.on('data', take).on('end', ended).on('error', failed).on('close', closed);
   });

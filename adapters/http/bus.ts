@@ -1,4 +1,4 @@
-/** Frames on the buses as server-sent events, for callers with the scope for them (`/vigie/v1/bus`). */
+/** Bus frames as server-sent events, for callers with the required scope (`/vigie/v1/bus`). */
 import { VigieError } from '../../protocol/errors.ts';
 import { MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
 import { readPairs } from './address.ts';
@@ -9,11 +9,11 @@ import type { BusStreams, FollowedEvents } from './own-routes.ts';
 import type { Router } from './routes.ts';
 import type { Snapshots } from './snapshots.ts';
 
-/** Shortest time between two events of a stream, ms. */
+/** Minimum time in ms between two events of a stream. */
 const EVERY = 100;
 const EVENTS = 'text/event-stream';
 
-/** Adds the routes. Calls `load` when a client follows, so that the code is not in memory before. */
+/** Adds the routes. Calls `load` when a client opens a stream, so that the code is not loaded before it is needed. */
 export function addBus(router: Router, load: () => Promise<BusStreams>, snapshots: Snapshots): void {
   const add = (
     path: string,

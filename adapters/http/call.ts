@@ -4,17 +4,17 @@ import type { Operation } from '../../protocol/interface/operation.ts';
 export interface Caller {
   /** Fleet user, subject of the token, or `local` on a bench without tokens. */
   readonly name: string;
-  /** Scopes that the token grants; undefined: all (fleet side, bench). */
+  /** Scopes granted by the token; undefined: all (fleet side, bench). */
   readonly scopes?: ReadonlySet<string>;
   /** Expiry of the token, UTC ms; undefined: credentials that do not expire. */
   readonly expires?: number;
-  /** Fleet side: ids of the fleets that the caller may access; undefined: all (user side, bench). */
+  /** On the fleet side, ids of the fleets that the caller may access; undefined: all (user side, bench). */
   readonly fleets?: ReadonlySet<string>;
-  /** At a hub: the user whose cars the caller may access. If omitted, the cars of {@link fleets}, or all. */
+  /** At a hub, the user whose cars the caller may access. If omitted, the cars of {@link fleets}, or all cars. */
   readonly user?: string;
-  /** At a hub: id of the token. */
+  /** At a hub, id of the token. */
   readonly token?: string;
-  /** User side: form of Status.energy for the client; undefined: `object`, as published. */
+  /** On the user side, form in which the client gets Status.energy; undefined: `object`, as published. */
   readonly energy?: 'object' | 'list';
 }
 
@@ -23,16 +23,16 @@ export interface Call {
   readonly operation: Operation;
   /** Parameters of the path, decoded. */
   readonly path: Readonly<Record<string, string>>;
-  /** Parameters of the query by name, typed by their schemas (numbers, lists as arrays); omitted ones are absent. */
+  /** Query parameters by name, typed by their schemas (numbers, lists as arrays); contains no omitted ones. */
   readonly query: Readonly<Record<string, unknown>>;
   /** Declared headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The checked body. */
+  /** The body, already checked. */
   readonly body: unknown;
   readonly caller: Caller;
-  /** Base address of the side as seen by the caller, without a final slash, e.g. `https://car:8443/connectedcar/v3`. */
+  /** Base URL of the side as the caller addressed it, without final slash, e.g. `https://car:8443/connectedcar/v3`. */
   readonly base: string;
-  /** Raw path and query below {@link base}, without `client_id`: links repeat no credentials. */
+  /** Raw path and query below {@link base}, without `client_id`, because links must not repeat credentials. */
   readonly self: string;
   /** Time of the request, UTC ms. */
   readonly now: number;
@@ -40,17 +40,17 @@ export interface Call {
   readonly once?: Once;
 }
 
-/** Identity of a request that may be repeated, even by a restarted program. Hexadecimal digests. */
+/** Identifies a request that clients may repeat, even after they restart. Hexadecimal digests. */
 export interface Once {
-  /** Digest of the key, the caller, the operation and its address. */
+  /** Digest of the idempotency key, the caller, the operation and its path. */
   readonly key: string;
   readonly body: string;
 }
 
-/** Answer of a handler. Handlers refuse by throwing a VigieError; its code determines the HTTP status. */
+/** Result of a handler. A handler reports an error by throwing a VigieError; its code determines the HTTP status. */
 export interface Answer {
   readonly status: number;
-  /** Encoded as JSON, unless it is bytes or a ReadableStream of them. If omitted, the answer has no body. */
+  /** Encoded as JSON, unless it is bytes or a ReadableStream of bytes. If omitted, the response has no body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,10 +1,10 @@
-/** Captures of the car over HTTP (docs/captures.md), with their own base: not part of the published interface. */
+/** Captures of the car over HTTP (docs/captures.md), under a separate base: not part of the published interface. */
 import { VigieError } from '../../protocol/errors.ts';
 import { ownParameters, readSegments } from './address.ts';
 import { type RequestContext, respond } from './exchange.ts';
 import type { Router } from './routes.ts';
 
-/** Members of a capture in answers. */
+/** A capture in a response. */
 export interface CaptureReport {
   readonly id: string;
   readonly cause: string;
@@ -16,7 +16,7 @@ export interface CaptureReport {
   readonly from: string;
   readonly to: string;
   readonly frames: number;
-  /** Compressed size, bytes. */
+  /** Compressed size in bytes. */
   readonly bytes: number;
   /** True if all parts of the capture have been recorded. */
   readonly complete: boolean;
@@ -26,7 +26,7 @@ export interface CaptureReport {
 export interface CaptureView {
   /** Returns all captures by ascending time. */
   list(): Promise<readonly CaptureReport[]>;
-  /** Returns the frames as a candump log, in pieces, or undefined if no capture has this id. */
+  /** Returns the frames as a candump log in pieces, or undefined if no capture has this id. */
   log(id: string): Promise<Iterable<string> | undefined>;
   /** Returns the frames as an MDF4 file, or undefined if no capture has this id. */
   mdf4(id: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
@@ -34,7 +34,7 @@ export interface CaptureView {
 
 const BASE = '/vigie/v1/captures';
 
-/** Adds the routes of captures to those of the server. */
+/** Adds the routes of captures to the server. */
 export function addCaptures(router: Router, view: CaptureView): void {
   const list = async ({ env }: RequestContext): Promise<Response> => {
     return respond(env, 200, JSON.stringify(await captureList(view)), { 'Content-Type': 'application/json' });
@@ -49,7 +49,7 @@ export function addCaptures(router: Router, view: CaptureView): void {
   router.add('GET', pattern, frames, { known: ['format'] });
 }
 
-/** Returns the answer to a request for the list of captures. */
+/** Returns the response to a request for the list of captures. */
 export async function captureList(view: CaptureView): Promise<{ readonly captures: readonly CaptureReport[] }> {
   return { captures: await view.list() };
 }
@@ -75,7 +75,7 @@ export async function captureFrames(view: CaptureView, id: string, format: Captu
 export const captureForms = ['candump', 'mdf4'] as const;
 export type CaptureForm = (typeof captureForms)[number];
 
-/** Returns the requested form. @throws VigieError `input.malformed` */
+/** Returns the requested file format. @throws VigieError `input.malformed` */
 function formatOf({ env }: RequestContext): CaptureForm {
   const format = ownParameters(env.exchange.target.query, ['format']).get('format') ?? 'candump';
   if (format === 'candump' || format === 'mdf4') return format;
@@ -86,7 +86,7 @@ function unknown(id: string): never {
   throw new VigieError('request.unknown', `there is no capture ${id}`);
 }
 
-/** Returns a stream that produces one piece at a time, when the reader requests it. */
+/** Returns a stream that produces one piece each time the reader requests data. */
 function streamOf(pieces: Iterable<string>): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.iterator]();
   const encoder = new TextEncoder();

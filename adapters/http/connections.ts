@@ -1,4 +1,4 @@
-/** The TCP connections of the server: their largest number, the time limit for their start, and their end. */
+/** The TCP connections of the server: limits on their number and on their handshakes, and closing them. */
 import type { IncomingMessage, Server as PlainServer, ServerResponse } from 'node:http';
 import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -7,15 +7,15 @@ import { ConnectionSlots } from '../../agent/connection-slots.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 
 export interface ConnectionBounds {
-  /** Largest number of connections. */
+  /** Maximum number of connections. */
   readonly connections: number;
-  /** Largest number of idle connections from one address ({@link ConnectionLimits.waitingPerAddress}). */
+  /** Maximum number of idle connections from one address ({@link ConnectionLimits.waitingPerAddress}). */
   readonly idlePerAddress: number;
-  /** Time limit of a TLS handshake, from the first packet to the last, ms. */
+  /** Time limit in ms for a TLS handshake, from the first packet to the last. */
   readonly handshake: number;
-  /** Time limit for open requests when the server stops, ms. */
+  /** Time in ms that open requests get to finish when the server stops. */
   readonly finish: number;
-  /** Time limit for a client to receive a refusal and to stop sending, ms. */
+  /** Time in ms that a client gets to receive an error response and to stop sending. */
   readonly linger: number;
 }
 
@@ -24,26 +24,26 @@ interface Connection {
   readonly tcp: Socket;
   /** Address and port of the client. */
   readonly client: string;
-  /** Answers that are not completely sent. */
+  /** Responses that are not completely sent. */
   readonly answers: Set<ServerResponse>;
-  /** True if the last answer is written and ends together with the request that it refuses. */
+  /** True if the last response is written but stays open until the body of its rejected request has been read. */
   lingers: boolean;
   /** Cancels the time limit of the handshake. */
   cancel: () => void;
 }
 
 /**
- * Node counts connections from their first packet, but closes only those whose TLS handshake has succeeded, and every
- * byte restarts its time limit for a handshake. So this class tracks connections from the time when they are accepted.
+ * Node counts connections from their first packet, but closes only those that have completed the TLS handshake, and
+ * each received byte restarts Node's handshake timeout. So this class tracks connections from their acceptance.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #open = new Map<Socket, Connection>();
-  /** A connection counts as idle while it has no open answer. */
+  /** A connection counts as idle while it has no unsent response. */
   readonly #slots: ConnectionSlots<Socket>;
-  /** Connections by the socket of their requests. */
+  /** Connections that completed the handshake, by the socket object of their requests. */
   readonly #ready = new WeakMap<Duplex, Connection>();
   #stopping = false;
 
@@ -58,18 +58,18 @@ export class Connections {
     server.on('secureConnection', (socket: Socket) => this.#secured(socket));
   }
 
-  /** Returns true if this socket can carry requests: the TLS handshake, if needed, has succeeded. */
+  /** Returns true if this socket can carry requests: TLS, if used, has completed its handshake. */
   isReady(socket: Duplex): boolean {
     return this.#ready.has(socket);
   }
 
-  /** Returns true if an answer on this socket was sent only in part. */
+  /** Returns true if a response on this socket has been sent only partly. */
   isAnswering(socket: Duplex): boolean {
     const { lingers = false, answers = [] } = this.#ready.get(socket) ?? {};
     return lingers || [...answers].some(({ headersSent }) => headersSent);
   }
 
-  /** Keeps the connection open until the answer was sent. */
+  /** Keeps the connection open until the response is sent. */
   answers(answer: ServerResponse): void {
     const connection = answer.socket === null ? undefined : this.#ready.get(answer.socket);
     if (connection === undefined) return;
@@ -77,14 +77,14 @@ export class Connections {
     this.#slots.admit(connection.tcp);
     answer.once('close', () => {
       this.#answered(connection, answer);
-      // If the answer requests it, Node itself closes the connection, after the last bytes of TLS.
+      // If the response has `Connection: close`, Node itself closes the connection, after the last bytes of TLS.
       if (this.#stopping && connection.answers.size === 0) setImmediate(() => connection.tcp.destroy());
     });
   }
 
   /**
-   * Ends a written answer when the rest of its request was received and discarded, or the time limit is over. If the
-   * server closed the connection while the client sends, it would be reset and the answer lost (RFC 9112 §9.6).
+   * Ends a written response when the rest of its request has been received and discarded, or after the time limit. If
+   * the server closed the connection while the client is sending, the client could lose the response (RFC 9112 §9.6).
    */
   linger(request: IncomingMessage, answer: ServerResponse): void {
     const connection = answer.socket === null ? undefined : this.#ready.get(answer.socket);
@@ -100,7 +100,7 @@ export class Connections {
     request.once('close', end).resume();
   }
 
-  /** Closes every connection: idle ones at once, others after their answer or the time limit. */
+  /** Closes all connections: idle ones immediately, others after their response or the time limit. */
   stop(): void {
     this.#stopping = true;
     for (const { tcp, answers } of this.#open.values()) {
@@ -143,7 +143,7 @@ export class Connections {
     }
   }
 
-  /** Closes idle connections, so that a client that opens many of them does not exclude other clients. */
+  /** Closes idle connections, so that a client that opens many does not lock out others. */
   #makeRoom(newest: Socket): void {
     const closed = this.#slots.add(newest, newest.remoteAddress);
     if (closed === undefined) return;
@@ -153,7 +153,7 @@ export class Connections {
   }
 }
 
-/** Returns the identity of an open connection of a server. */
+/** Returns a string that identifies an open connection of the server. */
 function clientOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

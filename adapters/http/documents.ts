@@ -1,4 +1,4 @@
-/** Documents for people and programs: the page, the OpenAPI document, and Swagger UI, without third-party servers. */
+/** Serves the page, the OpenAPI document, and Swagger UI, without third-party servers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { respond } from './exchange.ts';
@@ -8,17 +8,17 @@ import type { Router } from './routes.ts';
 export interface Documents {
   /** Path of the OpenAPI document. */
   readonly openApi: string;
-  /** Folder of `swagger-ui.css` and `swagger-ui-bundle.js`; undefined: Swagger UI is not served. */
+  /** Folder that contains `swagger-ui.css` and `swagger-ui-bundle.js`; undefined: Swagger UI is not served. */
   readonly swaggerUi?: string;
   /** Folder of the page (page/) with the {@link pageFiles}. If omitted, no page is served. */
   readonly page?: string;
   /** True if the page shows many cars: `/` is {@link HUB_FILE}. */
   readonly hub?: boolean;
-  /** At a hub: sign-in address at the identity provider. If omitted, the page asks for a token. */
+  /** At a hub, the sign-in address of the identity provider. If omitted, the page asks for a token. */
   readonly signIn?: string;
-  /** Address of the map tiles, with {z}, {x} and {y}. If omitted, the page loads none. */
+  /** URL of the map tiles, with {z}, {x} and {y}. If omitted, the page loads no tiles. */
   readonly tiles?: string;
-  /** Converts the OpenAPI document of the file to the served one. If omitted, the file is served unchanged. */
+  /** Converts the OpenAPI document in the file to the served one. If omitted, the file is served unchanged. */
   readonly describe?: (openApi: string) => string;
 }
 
@@ -26,28 +26,28 @@ export interface Documents {
 export const pageFiles: readonly (readonly [file: string, address: string, type: string])[] = [
   ['index.html', '/', 'text/html; charset=utf-8'],
   ['page.js', '/page/page.js', 'text/javascript; charset=utf-8'],
-  // At the root, so that its scope includes every page.
+  // In the root folder, so that the scope of the service worker includes every page.
   ['worker.js', '/worker.js', 'text/javascript; charset=utf-8'],
   ['page.css', '/page/page.css', 'text/css; charset=utf-8'],
   ['icon.svg', '/page/icon.svg', 'image/svg+xml'],
-  // Home screens do not support SVG.
+  // Home screens of phones do not support SVG.
   ['icon.png', '/page/icon.png', 'image/png'],
   ['page.webmanifest', '/page/page.webmanifest', 'application/manifest+json'],
-  // The script contains the English words.
+  // English words are built into the script.
   ['words-de.json', '/page/words-de.json', 'application/json'],
   ['words-fr.json', '/page/words-fr.json', 'application/json'],
-  // Only views with a map load it.
+  // Loaded only by views with a map.
   ['map.json', '/page/map.json', 'application/json'],
   ['licences.txt', '/page/licences.txt', 'text/plain; charset=utf-8'],
 ];
 
-/** Document that a hub serves at `/` in place of `index.html`. Script and style are the same. */
+/** Document that a hub serves at `/` instead of `index.html`, with the same script and style. */
 export const HUB_FILE = 'hub.html';
 
-/** Mark in the document from which the script detects a hub. */
+/** Attribute by which the page's script detects a hub. */
 const MARK_OF_HUB = 'data-of="hub"';
 
-/** Returns the content security policy: pictures may also come from the owner's map tiles, nothing else. */
+/** Returns the content security policy: only images may be external, and only from the configured map tiles. */
 function policyOfPage(tiles: string | undefined): string {
   const pictures = tiles === undefined ? "'self'" : `'self' ${new URL(tiles).origin}`;
   return (
@@ -56,7 +56,7 @@ function policyOfPage(tiles: string | undefined): string {
   );
 }
 
-/** Swagger UI sets styles from its script and loads pictures from data: addresses. Allows nothing from outside. */
+/** Swagger UI sets styles from its script and loads images from data: URLs. Nothing external is allowed. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -83,7 +83,7 @@ const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#operations', de
 
 type Content = string | Uint8Array<ArrayBuffer>;
 
-/** Serves the documents without access control: they contain no car data. `rates` limits all callers together. */
+/** Serves the documents without access control: they contain no car data. `rates` applies to all callers together. */
 export function addDocuments(router: Router, documents: Documents, rates: RateLimiter): void {
   const { openApi, swaggerUi, page: folder, hub, signIn, tiles, describe } = documents;
   const serve = (path: string, type: string, content: () => Content, policy = POLICY): void => {
@@ -92,7 +92,8 @@ export function addDocuments(router: Router, documents: Documents, rates: RateLi
       return respond(env, 200, content(), { 'Content-Type': type, 'Content-Security-Policy': policy });
     });
   };
-  // Read on request: clients rarely open these files, and they need more memory than the whole server.
+  // Read for each request: clients rarely open these files, and cached they would need more memory than the whole
+  // server.
   const read = (path: string) => (): Content => new Uint8Array(readFileSync(path));
   const described = describe && ((): Content => describe(readFileSync(openApi, 'utf8')));
   serve('/openapi.json', 'application/json', described ?? read(openApi));

@@ -1,39 +1,39 @@
-/** Server-sent events (WHATWG HTML §9.2) of changing values: a slow reader gets only the newest ones. */
+/** Server-sent events (WHATWG HTML §9.2) of changing values: a slow reader gets only the newest value of each. */
 import type { Clock } from '../../agent/ports.ts';
 
 export interface StreamTimes {
-  /** Silence after which a comment is sent, ms: proxies close silent connections. */
+  /** Interval in ms after which a silent stream sends a comment: proxies close silent connections. */
   readonly heartbeat: number;
-  /** Shortest time between two events of a stream, ms: a screen shows no more than some 20 a second. */
+  /** Minimum time in ms between two events of a stream: a screen need not show more than about 20 a second. */
   readonly pause: number;
 }
 
 interface StreamParts<K> {
-  /** Values at the start of the stream, with their times, UTC ms. */
+  /** Values at the start of the stream, with their times in UTC ms. */
   readonly known: Iterable<readonly [key: K, at: number]>;
   /** Returns true if the stream may show the value. */
   readonly sees: (key: K) => boolean;
-  /** Returns name and data of the event when it can be sent, and the id from which a returning client continues. */
+  /** Called when the event can be sent. Returns name, data, and the id from which a reconnecting client continues. */
   readonly event: (key: K, at: number) => readonly [name: string, data: object, id?: number];
   readonly clock: Clock;
   readonly times: StreamTimes;
-  /** Time when the stream ends, UTC ms: the caller's credentials expire then. */
+  /** Time when the stream ends in UTC ms: the caller's credentials expire then. */
   readonly until: number;
   /** Called when the stream ends. */
   readonly gone: () => void;
 }
 
-/** One stream. It requests the next event when the previous one was sent. */
+/** A single stream. Each event is built only after the previous one was sent. */
 export class EventStream<K> {
   readonly stream: ReadableStream<Uint8Array>;
   readonly #parts: StreamParts<K>;
-  /** Changed values and their times, UTC ms. Never longer than the list of all values. */
+  /** Changed values and their times in UTC ms. Holds each value at most once. */
   readonly #noted = new Map<K, number>();
   readonly #encoder = new TextEncoder();
   #ended = false;
   #left = false;
   #wake: () => void = () => undefined;
-  /** Time of the last event, monotonic ms. */
+  /** Time of the last event in monotonic ms. */
   #sent = Number.NEGATIVE_INFINITY;
 
   constructor(parts: StreamParts<K>) {
@@ -50,7 +50,7 @@ export class EventStream<K> {
     this.stream = new ReadableStream(source, { highWaterMark: 0 });
   }
 
-  /** Records a change. Never throws, so that one stream does not affect the others: a stream that fails ends. */
+  /** Records a change. Never throws: a stream that fails ends without affecting the others. */
   note(key: K, at: number): void {
     try {
       if (!this.#parts.sees(key)) return;
@@ -61,7 +61,7 @@ export class EventStream<K> {
     this.#wake();
   }
 
-  /** Number of unsent changes. */
+  /** Number of changes that have not been sent. */
   get waiting(): number {
     return this.#noted.size;
   }
@@ -79,13 +79,13 @@ export class EventStream<K> {
     await this.#wait(longest, () => this.#ended || this.#noted.size > 0);
     this.#sent = clock.monotonic();
     if (clock.now() >= until) this.end();
-    // A client that disconnected has closed the stream already.
+    // If the client disconnected, it has already closed the stream.
     if (this.#left) return;
     if (this.#ended) controller.close();
     else controller.enqueue(this.#encoder.encode(this.#noted.size === 0 ? ': still here\n\n' : this.#events()));
   }
 
-  /** Resolves when `over` returns true, at the latest after `longest` ms. */
+  /** Resolves when `over` returns true, but no later than after `longest` ms. */
   #wait(longest: number, over: () => boolean): Promise<void> {
     if (over() || longest <= 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -101,7 +101,7 @@ export class EventStream<K> {
     });
   }
 
-  /** Returns the first data of the stream. A browser that loses the stream shall reconnect after 3 s. */
+  /** Returns the first bytes of the stream. They ask a browser that loses the stream to reconnect after 3 s. */
   #introduction(): Uint8Array {
     const events = this.#noted.size === 0 ? '' : this.#events();
     return this.#encoder.encode(`retry: 3000\n\n${events}`);

@@ -9,21 +9,21 @@ import { authorityOf, type RequestTarget, sideOf, targetOf } from './address.ts'
 import type { Caller } from './call.ts';
 import type { Connections } from './connections.ts';
 
-/** A request, its answer, and the data that was found in between. */
+/** A request, its response, and the state that handling it produced. */
 export interface HttpExchange {
-  /** Id of the request in the answer (`X-Request-Id`), in refusals and in the log. */
+  /** Id of the request, sent in the response (`X-Request-Id`) and written to the log. */
   readonly id: string;
-  /** Time of the request, UTC ms. */
+  /** Time of the request in UTC ms. */
   readonly now: number;
   readonly target: RequestTarget;
-  /** Scheme, name and port of the request as seen by the caller. */
+  /** Scheme, host and port as the caller addressed them. */
   readonly origin: string;
   readonly side: Side;
   operation?: Operation;
   caller?: Caller;
-  /** Headers of the answer, including refusals. */
+  /** Response headers, also sent with errors. */
   readonly headers: Record<string, string>;
-  /** HTTP status of the answer, once it is known. */
+  /** HTTP status of the response, once it is known. */
   status?: number;
 }
 
@@ -31,7 +31,7 @@ export type Bindings = { Bindings: HttpBindings & { exchange: HttpExchange; conn
 export type App = Hono<Bindings>;
 export type RequestContext = Context<Bindings>;
 
-/** Headers of every answer: no data of a car belongs in a cache, a frame or another site's page. */
+/** Headers of every response: vehicle data must not be cached, framed or read by other sites. */
 const protection: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -40,19 +40,19 @@ const protection: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
 };
-/** RFC 6797: a year, only if the answer itself is sent over TLS. */
+/** HSTS (RFC 6797) for one year; only for responses over TLS. */
 const transport = { 'Strict-Transport-Security': 'max-age=31536000' };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 interface Opening {
-  /** The whole URL of the request. */
+  /** Complete URL of the request. */
   readonly address: string;
-  /** True if the request arrived over TLS, independent of its URL. */
+  /** True if the request arrived over TLS, regardless of its URL. */
   readonly secure: boolean;
-  /** Id that the caller assigned to the request; it must be a UUID. */
+  /** Id that the caller assigned to the request; ignored unless it is a UUID. */
   readonly asked: string | undefined;
-  /** Time of the request, UTC ms. */
+  /** Time of the request in UTC ms. */
   readonly now: number;
 }
 
@@ -68,7 +68,7 @@ export function openExchange({ address, secure, asked, now }: Opening): HttpExch
     headers: {
       ...protection,
       ...(secure ? transport : {}),
-      // Use the time of the records in the answer, which may differ from the machine's time if a receiver provides it.
+      // Use the agent's clock, which also stamps records. It differs from the system clock if GNSS sets it.
       Date: new Date(now).toUTCString(),
       'X-Request-Id': id,
     },
@@ -76,7 +76,7 @@ export function openExchange({ address, secure, asked, now }: Opening): HttpExch
 }
 
 /**
- * Returns a header of the request, as Node has parsed it; `name` in any case. Does not create the Headers object of the
+ * Returns a request header as parsed by Node; `name` is case-insensitive. Does not create the Headers object of the
  * fetch standard, which would take longer than most other work on the request.
  */
 export function headerOf({ headers }: HttpBindings['incoming'], name: string): string | undefined {
@@ -87,9 +87,9 @@ export function headerOf({ headers }: HttpBindings['incoming'], name: string): s
 export type AnswerContent = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | undefined;
 
 /**
- * Sends the answer; `headers` have precedence. Writes it directly unless it is a stream: a Response of the fetch
- * standard reads its own text back from a stream, which doubles the processor time. A client that already has the same
- * answer gets 304 without a body.
+ * Sends the response; `headers` override the exchange's. Writes it directly unless it is a stream: a Response of the
+ * fetch standard would read its own body back from a stream, which doubles the processor time. A client that already
+ * has the same content gets 304 without a body.
  */
 export function respond(
   env: RequestContext['env'],
@@ -128,7 +128,7 @@ function send(
     answer.writeHead(status, headers).end(body);
     return RESPONSE_ALREADY_SENT;
   }
-  // This connection cannot accept another request: the following bytes are the rest of the unread body.
+  // The connection cannot be reused for another request, because the rest of the unread body follows on it.
   answer.writeHead(status, { ...headers, Connection: 'close' });
   if (body === undefined) answer.flushHeaders();
   else answer.write(body);
@@ -140,14 +140,14 @@ function isRead({ method }: HttpBindings['incoming']): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Size limit of an answer with a tag, bytes: longer ones (captures) have none, since a tag takes 1 ms per MiB. */
+/** Maximum size of a body that gets an ETag, in bytes. Hashing takes 1 ms per MiB, so larger bodies get none. */
 const LONGEST_TAGGED = 4 * 1024 * 1024;
 /** Length of a tag in characters: 128 bits. */
 const TAG = 22;
 
 /**
- * Returns the entity tag of an answer (RFC 9110 §8.8.3), made from its bytes. It is weak: `Accept` chooses the media
- * type, and answers of several types have the same bytes.
+ * Returns the entity tag of a body (RFC 9110 §8.8.3), a hash of its bytes. It is weak, because responses with different
+ * media types (chosen by `Accept`) can have the same bytes.
  */
 function entityTagOf(body: string | Uint8Array): string | undefined {
   return body.length > LONGEST_TAGGED
@@ -155,7 +155,7 @@ function entityTagOf(body: string | Uint8Array): string | undefined {
     : `W/"${createHash('sha256').update(body).digest('base64url').slice(0, TAG)}"`;
 }
 
-/** Returns true if the client has the answer (RFC 9110 §13.1.2): weak and strong tags are equal; tags need quotes. */
+/** Returns true if `If-None-Match` matches (RFC 9110 §13.1.2): weak comparison; unquoted tags do not match. */
 function isHeld(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
@@ -163,7 +163,7 @@ function isHeld(ifNoneMatch: string | undefined, tag: string): boolean {
   return [...tags].some(([one]) => tag.endsWith(one));
 }
 
-/** Refuses HEAD for a stream: its headers cannot be known in advance. */
+/** Rejects HEAD for a stream: its headers cannot be known in advance. */
 export function refuseHead({ req, env }: RequestContext): void {
   if (req.method !== 'HEAD') return;
   env.exchange.headers['Allow'] = 'GET';

@@ -1,4 +1,4 @@
-/** Fault codes of the car over HTTP. Not part of the published interface, so they have a separate base. */
+/** Fault codes of the car over HTTP, under a separate base: not part of the published interface. */
 import type { FaultView } from '../../agent/faults/recorder.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { faultsJson } from '../../protocol/interface/json/faults.ts';
@@ -8,7 +8,7 @@ import type { Router } from './routes.ts';
 
 const PATH = '/vigie/v1/faults';
 
-/** Largest number of records in one answer, unless the request sets a lower limit. */
+/** Maximum number of records in a response, unless the request sets a lower limit. */
 export const MOST_FAULTS = 1_000;
 
 /** `GET /vigie/v1/faults` */

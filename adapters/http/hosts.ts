@@ -1,6 +1,6 @@
 /**
- * Host names of the server. A web page whose name resolves to this machine (DNS rebinding) must not read or command the
- * car through a person's browser, and links repeat the name.
+ * Host names of the server. A web page whose name resolves to this machine (DNS rebinding) must not read or control the
+ * car through a person's browser. Also, links repeat the name in the request.
  */
 import { isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -12,18 +12,18 @@ export function isLoopback(host: string): boolean {
 
 export class Hosts {
   readonly #names: ReadonlySet<string>;
-  /** Last accepted name of a connection: checking a certificate takes longer than a request. */
+  /** Last accepted name of each connection: checking the certificate takes longer than a whole request. */
   readonly #found = new WeakMap<Socket, string>();
 
-  /** `names`: names and addresses, in addition to those that {@link has} accepts. */
+  /** @param names further names and addresses that {@link has} accepts */
   constructor(names: readonly string[]) {
     this.#names = new Set(names.map(nameOf));
   }
 
   /**
-   * Returns true if a request on `socket` may name the host `authority`: a configured name, the local address of the
-   * connection, `localhost` if that is the machine itself, or a name in the server's certificate. Accepts any port:
-   * port forwarding changes it, and it protects no name.
+   * Returns true if a request on `socket` may have the Host `authority`: a configured name, the local address of the
+   * connection, `localhost` on a loopback connection, or a name in the server's certificate. Accepts any port, because
+   * port forwarding changes it and checking it protects nothing.
    */
   has(authority: string, socket: Socket): boolean {
     if (this.#found.get(socket) === authority) return true;
@@ -39,13 +39,13 @@ export class Hosts {
   }
 }
 
-/** Returns a name, an IPv4 address or an IPv6 address in brackets, in canonical spelling, without the port. */
+/** Returns a host name, an IPv4 address or an IPv6 address in brackets, normalized and without the port. */
 function nameOf(authority: string): string {
   const name = authority.replace(/:\d+$/, '').toLowerCase();
   return name.startsWith('[') && URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : name;
 }
 
-/** Checks the alternative names only: RFC 9525 §6.3 allows no others. */
+/** Checks only the subject alternative names: RFC 9525 §6.3 allows no others. */
 function isCertified(name: string, socket: TLSSocket): boolean {
   const certificate = socket.getX509Certificate();
   const address = name.replace(/^\[|\]$/g, '');

@@ -1,7 +1,7 @@
 /**
- * Requests with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the same key and body are executed
- * once and get the same answer, for 24 h within the memory limit. After that, and after a restart, the resource that
- * they created is recognised by its id: see {@link ./resources/ids.ts}.
+ * Requests with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): requests with the same key and
+ * body are executed once and get the same response, for 24 h within the memory limit. Later, and after a restart, the
+ * created resource is recognised by its id: see {@link ./resources/ids.ts}.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,11 +10,11 @@ import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Answer, Call, Once } from './call.ts';
 
-/** Lifetime of a stored answer, ms. */
+/** Lifetime in ms of a stored response. */
 const KEPT = DAY;
 const MOST = 1_000;
 
-/** Returns the identity by which a request with this key is recognised. */
+/** Returns the digests that identify a request with this key. */
 export function onceOf({ operation, path, caller, body }: Omit<Call, 'once'>, key: string): Once {
   return {
     key: digest([caller.name, operation.id, Object.entries(path).sort(), key]),
@@ -22,7 +22,7 @@ export function onceOf({ operation, path, caller, body }: Omit<Call, 'once'>, ke
   };
 }
 
-/** @throws VigieError `input.malformed` */
+/** Rejects a key that was used with another body. @throws VigieError `input.malformed` */
 export function refuseOther(): never {
   throw new VigieError('input.malformed', 'Idempotency-Key: was used with another body; choose a new key');
 }
@@ -30,7 +30,7 @@ export function refuseOther(): never {
 interface Done {
   readonly body: string;
   readonly answer: Promise<Answer>;
-  /** Expiry of the answer, monotonic ms. */
+  /** Expiry of the response in monotonic ms. */
   readonly until: number;
 }
 
@@ -43,8 +43,8 @@ export class IdempotentAnswers {
   }
 
   /**
-   * Returns the answer of `carryOut`, or the stored answer to the same call. A failed call had no effect, so its answer
-   * is not stored: the same key may try again.
+   * Returns the response of `carryOut`, or the stored response to the same call. A failed call had no effect, so its
+   * response is not stored and the client may retry with the same key.
    * @throws VigieError `input.malformed` if the key was used with another body
    */
   answer({ key: name, body }: Once, carryOut: () => Answer | Promise<Answer>): Promise<Answer> {
@@ -63,7 +63,7 @@ export class IdempotentAnswers {
     return answer;
   }
 
-  /** Removes expired answers. They are in the order of creation, so the oldest are first. */
+  /** Removes expired responses. The map is in order of creation, so the oldest are first. */
   #forget(now: number): void {
     for (const [name, { until }] of this.#done) {
       if (until > now && this.#done.size < MOST) return;

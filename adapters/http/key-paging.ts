@@ -1,6 +1,6 @@
 /**
- * Pages of collections that are not completely in memory: finds each page by the positions of its records, as
- * {@link ./paging.ts} does in a list, and reads only the records of the page.
+ * Pages of collections that are not completely in memory: computes the same pages as {@link ./paging.ts} does for a
+ * list, but from the positions of records, and reads only the records of the page.
  */
 import type { Call } from './call.ts';
 import {

@@ -18,14 +18,14 @@ import { refuseUnread } from './refusals.ts';
 export interface ServerTlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** Authorities of clients' certificates. If omitted, clients need no certificate. */
+  /** Certificate authorities that sign client certificates. If omitted, clients need no certificate. */
   readonly clientCa?: string;
 }
 
 export interface ListenerBounds extends ConnectionBounds {
-  /** Time limit for receiving a whole request, ms. */
+  /** Time limit in ms for receiving a whole request. */
   readonly request: number;
-  /** Size limit of the request line and headers, bytes. */
+  /** Maximum size in bytes of the request line plus headers. */
   readonly headers: number;
   /** Time after which a connection without traffic is closed, ms. */
   readonly idle: number;
@@ -42,7 +42,7 @@ export const bounds: ListenerBounds = {
   finish: 5_000,
 };
 
-/** Interval of checking the certificate files, ms. */
+/** Interval in ms at which the certificate files are checked. */
 const RELOAD = 60_000;
 
 interface Listener {
@@ -50,7 +50,7 @@ interface Listener {
   readonly connections: Connections;
 }
 
-/** Creates a server that does not listen yet. @throws VigieError `configuration.wrong` with a file that is not PEM */
+/** Creates a server that does not listen yet. @throws VigieError `configuration.wrong` for a file that is not PEM */
 export function createListener(
   answer: RequestListener,
   tls: ServerTlsFiles | undefined,
@@ -65,13 +65,13 @@ export function createListener(
     requestTimeout: request,
     connectionsCheckingInterval: NEVER,
     keepAliveTimeout: 15_000,
-    // The listener itself refuses a request without Host, with an explanation.
+    // The request listener itself rejects a request without Host, with an explanation.
     requireHostHeader: false,
     noDelay: true,
   };
   const listener: RequestListener = (incoming, outgoing) => {
     connections.answers(outgoing);
-    // A failed write, for example after the end of the connection, ends this answer only.
+    // A failed write, for example after a disconnection, ends only this response.
     outgoing.on('error', () => outgoing.destroy());
     answer(incoming, outgoing);
   };
@@ -83,15 +83,15 @@ export function createListener(
   checkWhileConnected(server, Math.min(1_000, request));
   server.maxHeadersCount = 100;
   server.timeout = idle;
-  // The server sends 100 Continue when it reads the body; it ignores other expectations.
+  // 100 Continue is sent when the body is read; other expectations are ignored.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // After an unreadable request, wait until the client has received the answer and disconnects.
+    // An error response has already been sent: wait until the client has received it and disconnects.
     if (refused.has(socket)) return;
-    // RFC 9112 §9.2: an answer belongs to a request. A browser opens connections in advance, and would mistake a
-    // refusal for the answer to the request that it is about to send.
+    // A response needs a request (RFC 9112 §9.2). A browser opens connections in advance, and would take an error for
+    // the response to the request that it sends next.
     const isUnused = (socket as Socket).bytesRead === 0;
     if (
       isUnused ||
@@ -119,19 +119,19 @@ function secureServer(options: SecureOptions, listener: RequestListener, tls: Se
   }
 }
 
-/** Longest delay that a timer supports, ms. */
+/** Maximum delay of a timer in ms. */
 const NEVER = 2 ** 31 - 1;
 
 /**
- * Lets Node look for overdue requests at this interval, ms, but only while a client is connected: a unit without
- * connections is not woken.
+ * Lets Node check for overdue requests every `every` ms, but only while a client is connected, so that a unit without
+ * connections stays asleep.
  */
 function checkWhileConnected(server: Server | SecureServer, every: number): void {
   const checked = server as (Server | SecureServer) & { connectionsCheckingInterval: number };
   let connections = 0;
   const checkEvery = (interval: number): void => {
     checked.connectionsCheckingInterval = interval;
-    // Node sets this timer, replacing the previous one, when a server begins to listen.
+    // Node sets this timer, replacing the previous one, when a server starts to listen.
     server.emit('listening');
   };
   server.on('connection', (socket) => {
@@ -142,7 +142,7 @@ function checkWhileConnected(server: Server | SecureServer, every: number): void
   });
 }
 
-/** The gate checks the client's certificate, since it can report what is missing. RFC 8996: no TLS below 1.2. */
+/** Node accepts any client certificate: the gate checks it and can report the reason. No TLS below 1.2 (RFC 8996). */
 const secureOptions = { minVersion: 'TLSv1.2', rejectUnauthorized: false } as const;
 
 function secrets({ cert, key, clientCa }: ServerTlsFiles): SecureContextOptions {
@@ -157,8 +157,8 @@ function secrets({ cert, key, clientCa }: ServerTlsFiles): SecureContextOptions 
 }
 
 /**
- * Loads renewed certificate files, for future connections. If files are incomplete, it logs that and tries again; until
- * then the previous certificates stay in use.
+ * Loads renewed certificate files for future connections. If the files are incomplete, logs this, tries again, and
+ * keeps using the previous certificates.
  * @returns `now` checks at once, `stop` ends the checks
  */
 export function watchCertificates(
@@ -198,7 +198,7 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-/** Answers an unreadable or late request with the reason for the refusal. */
+/** Responds to an unreadable or late request with the reason for its rejection. */
 function refuseUnreadable(
   error: NodeJS.ErrnoException,
   socket: Duplex,
@@ -217,7 +217,7 @@ function refuseUnreadable(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
   socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\n${lines.join('')}\r\n${body}`, () => {
-    // The rest of a late request must not arrive after its refusal.
+    // The rest of a late request must not be read after the error response.
     if (late) socket.destroy();
   });
   // Same reason as {@link Connections.linger}.

@@ -1,7 +1,7 @@
 /**
- * Changes of Status as server-sent events (WHATWG HTML §9.2), for screens. Each stream begins with all known values.
- * The stream sends the current value of Status when it can: a slow screen gets the newest values and misses earlier
- * ones. Values that the people in the car hide are not in Status.
+ * Changes of Status as server-sent events (WHATWG HTML §9.2), for screens. Each stream begins with all known values. It
+ * sends the value that is current when it can send: a slow screen gets the newest values and misses intermediate ones.
+ * Values that the people in the car hide are not in Status.
  */
 
 import type { StatusListener, StatusObserver } from '../../agent/model/status.ts';
@@ -12,7 +12,7 @@ import { TooManyRequests } from './access/failures.ts';
 import { EventStream, type StreamTimes } from './event-stream.ts';
 
 interface LiveOptions extends StreamTimes {
-  /** Largest number of open streams. */
+  /** Maximum number of open streams. */
   readonly streams: number;
 }
 
@@ -51,7 +51,7 @@ export class LiveChanges implements StatusObserver {
   }
 
   /**
-   * Opens a stream that ends at `until`, UTC ms, when the caller's credentials expire.
+   * Opens a stream that ends at `until` in UTC ms, when the caller's credentials expire.
    * @throws TooManyRequests if the maximum number of streams is already open
    */
   open(sees: Sees, until = Number.POSITIVE_INFINITY): ReadableStream<Uint8Array> {
@@ -93,7 +93,7 @@ export class LiveChanges implements StatusObserver {
   }
 }
 
-/** Returns the value in the form of the interface's Status. */
+/** Returns the value as it appears in the interface's Status. */
 export function shownValue(slot: Slot, value: unknown): unknown {
   return slot.kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;
 }

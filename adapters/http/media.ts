@@ -1,4 +1,4 @@
-/** Media types of requests and answers (RFC 9110 §8.3, §12.5.1). */
+/** Media types of requests and responses (RFC 9110 §8.3, §12.5.1). */
 import { VigieError } from '../../protocol/errors.ts';
 import type { Operation } from '../../protocol/interface/operation.ts';
 
@@ -6,7 +6,7 @@ const JSON_TYPE = 'application/json';
 /** Server-sent events (WHATWG HTML §9.2). */
 export const EVENT_STREAM = 'text/event-stream';
 
-/** Returns the media types of an operation's answers, best first. Plain JSON is always possible, except for streams. */
+/** Returns the media types in which an operation can respond, best first. Includes plain JSON, except for streams. */
 export function mediaOf({ answers }: Pick<Operation, 'answers'>): readonly string[] {
   const published = Object.values(answers).flatMap(({ media }) => (media === undefined ? [] : [media]));
   if (published.length === 0 || published.includes(EVENT_STREAM)) return published;
@@ -14,7 +14,7 @@ export function mediaOf({ answers }: Pick<Operation, 'answers'>): readonly strin
 }
 
 /**
- * Returns the media type of the answer: among those with the highest quality in `accept`, the first of `offered`.
+ * Returns the media type of the response: of those in `offered` that `accept` rates highest, the first.
  * @throws VigieError `request.notAcceptable` if `accept` excludes all of them
  */
 export function acceptable(offered: readonly string[], accept: string | undefined): string | undefined {

@@ -1,10 +1,11 @@
-/** Detects requests of foreign web pages: the browser of a person at the bench could send them to the car. */
+/** Detects requests by foreign web pages, which the browser of a person at the bench could send to the car. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * Returns false for a request of a foreign web page. Browsers send the origin (Fetch Metadata `Sec-Fetch-Site`; older
- * ones only `Origin`, RFC 6454 §7); other programs send neither. A link on a foreign page may open a page here.
- * @param authorities names, with ports, of the server's own pages
+ * Returns false for a request by a foreign web page. Browsers send the origin (`Sec-Fetch-Site` of Fetch Metadata;
+ * older ones only `Origin`, RFC 6454 §7); other programs send neither. A link on a foreign page may open a page of this
+ * server.
+ * @param authorities hosts and ports of the server's own pages
  */
 export function isSameOrigin(method: string, headers: IncomingHttpHeaders, authorities: readonly string[]): boolean {
   const site = headers['sec-fetch-site'];

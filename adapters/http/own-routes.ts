@@ -1,4 +1,4 @@
-/** Routes outside the published interface: changes of Status, and Vigie's reports on the car and on itself. */
+/** Routes outside the published interface: changes of Status, and reports about the car and about Vigie itself. */
 
 import type { ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
@@ -18,29 +18,29 @@ import { acceptable, EVENT_STREAM as EVENTS, requireJson } from './media.ts';
 import type { Router } from './routes.ts';
 import type { SnapshotEvents, Snapshots } from './snapshots.ts';
 
-/** Vigie's reports on the car and on itself. Everything is read on request. */
+/** Reports about the car and about Vigie itself. Each is read when it is requested. */
 export interface OwnView {
   car(): CarDescription;
   link(): LinkReport;
   readonly commands: OwnCommands;
   outbox(): OutboxReport;
-  /** Key that browsers subscribe with; if omitted, the car sends no push notifications. */
+  /** Public key with which browsers subscribe. If omitted, the car sends no push notifications. */
   readonly pushKey?: string | undefined;
-  /** Controls and scenes of the simulated car. Absent in a real car. */
+  /** Controls and scenes of the simulated car. Absent in real cars. */
   readonly bench?: BenchControls;
-  /** Loads the code that follows the buses. If omitted, clients cannot follow them. */
+  /** Loads the code that streams bus frames. If omitted, clients cannot stream them. */
   readonly bus?: () => Promise<BusStreams>;
 }
 
-/** Parts that can be unplugged, by their member of the report. */
+/** Parts that can be unplugged, by their field in the report. */
 const benchPlugs = ['broker', 'car', 'process'] as const;
 export type BenchPlug = (typeof benchPlugs)[number];
 
 export interface BenchControls {
   report(): BenchReportEvent;
-  /** Resolves after the change. Rejects with `input.malformed` if the bench has no such broker or process. */
+  /** Resolves after the change. Rejects with `input.malformed` if the bench has no such part. */
   plug(plug: BenchPlug, wanted: boolean): Promise<void>;
-  /** Lets the simulated car play one of the scenes in the report. */
+  /** Makes the simulated car play one of the scenes in the report. */
   play?(scene: string): void;
 }
 
@@ -49,11 +49,11 @@ export interface OwnCommands {
   /** @param sees returns true if the caller has the scope */
   report(sees: (scope: string) => boolean): CommandsReport;
   history(): CommandHistory;
-  /** Submits the command of the caller with this name. Rejects like {@link RemoteBook.submit}. */
+  /** Submits a command in the name of this caller. Rejects like {@link RemoteBook.submit}. */
   submit(request: CommandRequest, caller: string): Promise<{ readonly remoteActionId: string }>;
 }
 
-/** Content of one stream. `begin` starts and `end` stops listening to frames; each is called once. */
+/** Events of one stream. `begin` starts and `end` stops receiving frames; each is called once. */
 export interface FollowedEvents {
   readonly events: SnapshotEvents;
   begin(): void;
@@ -62,13 +62,13 @@ export interface FollowedEvents {
 
 export interface BusStreams {
   frames(): FollowedEvents;
-  /** @throws VigieError `input.malformed` for a signal that is not `BUS/IDENTIFIER/SIGNAL` of the DBC */
+  /** @throws VigieError `input.malformed` for a name other than `BUS/IDENTIFIER/SIGNAL` of a signal in the DBC files */
   signals(asked: readonly string[]): FollowedEvents;
 }
 
 const JSON_TYPE = 'application/json';
 
-/** Adds the stream of changes. A caller who may read the state of a vehicle may follow it. */
+/** Adds the stream of Status changes, for callers who may read the status of a vehicle. */
 export function addLive(router: Router, live: LiveChanges): void {
   const serve = (context: RequestContext, caller: Caller): Response => {
     acceptable([EVENTS], context.req.header('accept'));
@@ -98,7 +98,7 @@ export function addOwnRoutes(router: Router, view: OwnView, snapshots: Snapshots
   addOutbox(router, view, snapshots);
 }
 
-/** Adds a stream of states; `eventsOf` returns those that a caller may see. */
+/** Adds a stream of states; `eventsOf` returns those that the caller may see. */
 function addSnapshots(
   router: Router,
   path: string,
@@ -135,7 +135,7 @@ function readSent({ incoming, outgoing }: RequestContext['env']): Promise<unknow
   return readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND);
 }
 
-/** @throws VigieError `input.malformed` unless the body requests a change that the bench supports */
+/** Applies the change in the body. @throws VigieError `input.malformed` unless the bench supports it */
 async function changeBench(bench: BenchControls, wanted: unknown): Promise<void> {
   if (isRecord(wanted) && 'scene' in wanted && bench.play !== undefined) {
     const { scene } = wanted;
@@ -153,7 +153,7 @@ async function changeBench(bench: BenchControls, wanted: unknown): Promise<void>
   await bench.plug(plug, on);
 }
 
-/** Largest body of a command, bytes: a route with its places. */
+/** Maximum size in bytes of a command body: a route with its places. */
 const LONGEST_COMMAND = 65_536;
 
 function addCommands(router: Router, commands: OwnCommands, snapshots: Snapshots): void {
@@ -171,7 +171,7 @@ function addCommands(router: Router, commands: OwnCommands, snapshots: Snapshots
   router.add('POST', '/vigie/v1/commands', submit, { known: [] });
 }
 
-/** @throws VigieError `input.malformed` without a known `type` and an object `body`; the car checks the body */
+/** @throws VigieError `input.malformed` unless `type` is known and `body` is an object; the car checks the body */
 function readCommand(given: unknown): CommandRequest {
   if (!isRecord(given)) throw new VigieError('input.malformed', 'body: must be an object with type and body');
   const { type, body } = given as Readonly<Record<string, unknown>>;

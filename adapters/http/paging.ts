@@ -1,7 +1,7 @@
 /**
  * Pages of collections. A client can go from page to page while records are added and removed: a page token contains
- * the first and the last record of the collection at its first request, and the start of the page, by time and id
- * instead of by index. Tokens are signed, and valid for one caller and one collection with one set of filters only.
+ * the first and last record of the collection at the first request, and the start of the page, each by time and id
+ * rather than by index. Tokens are signed, and valid for only one caller, one collection and one set of filters.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { VigieError } from '../../protocol/errors.ts';
@@ -33,11 +33,11 @@ export interface Page<T> {
   };
 }
 
-/** Entries of a page if the operation declares no default of `pageSize` (interface 3.19.2: 60). */
+/** Entries per page if the operation declares no default for `pageSize` (interface 3.19.2: 60). */
 const PAGE_SIZE = 60;
-/** Length of a signature, bytes; a token grants no access, so half of SHA-256 is enough. */
+/** Length of a signature in bytes. A token grants no access, so half of SHA-256 is enough. */
 const SIGNATURE = 16;
-/** Longest token in characters: it contains two or three ids and times. Longer texts are not our tokens. */
+/** Maximum length of a token in characters: it contains two or three ids and times. Longer strings are not tokens. */
 const LONGEST_TOKEN = 4096;
 
 /** Secrets for page tokens. The first one signs, all are accepted. */
@@ -52,7 +52,7 @@ export class PageTokens {
     this.#keys = typeof key === 'function' ? key : () => [key];
   }
 
-  /** Returns a token for `contents` that is valid within `scope` only. */
+  /** Returns a token for `contents` that is valid only within `scope`. */
   sign(contents: string, scope: string): string {
     const [key] = this.#keys();
     return `${Buffer.from(contents).toString('base64url')}.${signature(key, contents, scope).toString('base64url')}`;
@@ -74,7 +74,7 @@ function signature(key: Uint8Array, contents: string, scope: string): Buffer {
   return hash.subarray(0, SIGNATURE);
 }
 
-/** Bounds of a page. The records at `first`, `last` and `cursor` may have been removed by the time of the request. */
+/** Bounds of a page. The records at `first`, `last` and `cursor` may have been removed since the first request. */
 interface View {
   readonly first: RecordPosition;
   readonly last: RecordPosition;
@@ -88,7 +88,7 @@ interface View {
  *
  * `items` is the whole collection after the filters of the query, sorted by time and then by id, in the direction of
  * `order`. Throws `input.malformed` for a token of another caller, collection or filter set, and for an `indexRange`
- * whose end is before its start.
+ * that ends before it starts.
  */
 export function page<T extends RecordPosition>(
   items: readonly T[],
@@ -128,12 +128,12 @@ export function page<T extends RecordPosition>(
   };
 }
 
-/** Returns the number of entries of a page. */
+/** Returns the number of entries per page. */
 export function sizeOf({ query }: Call): number {
   return typeof query['pageSize'] === 'number' ? query['pageSize'] : PAGE_SIZE;
 }
 
-/** Returns the content of the call's token. @throws VigieError `input.malformed` for a token of another call */
+/** Returns the content of the call's page token. @throws VigieError `input.malformed` for a token of another call */
 export function viewOf({ query }: Call, tokens: PageTokens, scope: string): View | undefined {
   const token = query['pageToken'];
   return typeof token === 'string' ? readView(tokens.read(token, scope)) : undefined;
@@ -158,7 +158,7 @@ function cut(items: readonly RecordPosition[], place: RecordPosition, compare: C
   return low;
 }
 
-/** Returns the index range of the collection as it was at the first request. */
+/** Returns the indexes of the part of the list that is within the collection as it was at the first request. */
 function bounds(
   items: readonly RecordPosition[],
   { first, last }: View,
@@ -196,12 +196,12 @@ function readView(contents: string | undefined): View {
       'pageToken: must be from a link of an answer to the same request (same caller, address and filters)',
     );
   }
-  // The content is signed, so writeView has written it.
+  // The signature is valid, so the content has the form that writeView writes.
   const [a, b, c, d, e, f, begins] = JSON.parse(contents) as [number, string, number, string, number, string, number];
   return { first: { at: a, id: b }, last: { at: c, id: d }, cursor: { at: e, id: f }, begins: begins === 1 };
 }
 
-/** Parameters that do not affect the choice of the collection. */
+/** Query parameters that do not change which records the collection contains. */
 const paging: ReadonlySet<string> = new Set(['pageToken', 'pageSize']);
 
 function queryOf(call: Call): URLSearchParams {
@@ -209,7 +209,7 @@ function queryOf(call: Call): URLSearchParams {
   return new URLSearchParams(question === -1 ? '' : call.self.slice(question + 1));
 }
 
-/** Returns the scope of a token: caller, collection, filters and order. */
+/** Returns the scope in which a token is valid: caller, collection, filters and order. */
 export function scopeOf(call: Call, order: string): string {
   const declared = new Set(call.operation.parameters.flatMap((p) => (p.in === 'query' ? [p.name] : [])));
   const filters = [...queryOf(call)].filter(([name]) => declared.has(name) && !paging.has(name));

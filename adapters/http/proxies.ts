@@ -6,11 +6,11 @@ interface ForwardedHeaders {
   readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
 }
 
-/** Client whose address no trusted proxy reports. The text is not an address, so it never matches this machine. */
+/** Stands for a client address that no trusted proxy reports. Not an address, so it never matches this machine. */
 const UNKNOWN_CLIENT = 'unknown';
-/** Identifiers with which proxies hide addresses (RFC 7239 §6.3). */
+/** Obfuscated identifiers that hide addresses (RFC 7239 §6.3). */
 const HIDDEN = /^_[A-Za-z0-9._-]{1,64}$/;
-/** One pair of RFC 7239 §4; its value is a token or a quoted text. */
+/** One pair according to RFC 7239 §4; its value is a token or a quoted string. */
 const PAIR = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)|"((?:[^"\\]|\\.)*)")$/;
 
 export class TrustedProxies {
@@ -31,7 +31,7 @@ export class TrustedProxies {
   /**
    * Returns the address of the client whose request `peer` sent: the rightmost forwarded address that is not a trusted
    * proxy, since clients can write anything to the left of it. Returns {@link UNKNOWN_CLIENT} if that is not an
-   * address, or if both headers are present and differ: proxies write one of them and forward the other unchanged.
+   * address, or if both headers are present and differ: a proxy writes one and forwards the other unchanged.
    */
   clientOf(peer: string, headers: ForwardedHeaders): string {
     const address = plain(peer);
@@ -60,7 +60,7 @@ export class TrustedProxies {
   }
 }
 
-/** Returns `for` of each element of a `Forwarded` header; undefined for an element without `for`. */
+/** Returns the `for` value of each element of a `Forwarded` header; undefined for an element without one. */
 function nodesOf(header: string): readonly (string | undefined)[] {
   return splitOutsideQuotes(header, ',').map((element) => {
     for (const pair of splitOutsideQuotes(element, ';')) {

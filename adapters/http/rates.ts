@@ -1,4 +1,4 @@
-/** Limits of a caller's requests in the last 24 h and in the last second (interface §6). */
+/** Limits each caller's requests per 24 h and per second (interface §6). */
 
 import type { Clock } from '../../agent/ports.ts';
 import { DAY } from '../../protocol/calendar.ts';
@@ -6,9 +6,9 @@ import type { RequestRates } from '../../protocol/settings.ts';
 import { TooManyRequests } from './access/failures.ts';
 
 const SECOND = 1_000;
-/** Slices of each window: a request counts until its whole slice has left the window, at most one slice too long. */
+/** Slices per window: a request counts until its whole slice has left the window, so at most one slice too long. */
 const SLICES = { day: 96, second: 10 };
-/** Largest number of callers with stored counts. They are users and subjects of tokens, so there are few. */
+/** Maximum number of callers with stored counts. They are users and token subjects, so there are few. */
 const CALLERS = 1_000;
 
 /** Requests of one caller within the last `length` ms. */
@@ -17,13 +17,13 @@ class Window {
   readonly #counts: Uint32Array;
   readonly #slice: number;
   #total = 0;
-  /** Number of the newest slice, counted from the clock's origin. */
+  /** Number of the newest slice, counted from the origin of the rate limiter's clock. */
   #newest = Number.NEGATIVE_INFINITY;
 
   constructor(length: number, slices: number) {
     this.#length = length;
     this.#slice = length / slices;
-    // One additional slice for the one that is leaving the window.
+    // One more slice, for the oldest, which is only partly within the window.
     this.#counts = new Uint32Array(slices + 1);
   }
 
@@ -39,7 +39,7 @@ class Window {
     this.#total++;
   }
 
-  /** Returns the time until a request has left the window, ms. */
+  /** Returns the time in ms until a request leaves the window. */
   wait(now: number): number {
     this.#move(now);
     for (let slice = this.#newest - this.#counts.length + 1; slice <= this.#newest; slice++) {
@@ -93,7 +93,7 @@ export class RateLimiter {
     second.add(now);
   }
 
-  /** Returns the published headers: -1 is the window of 24 h, -2 the window of one second. */
+  /** Returns the published rate headers: `-1` is the window of 24 h, `-2` the window of one second. */
   headers(caller: string): Readonly<Record<string, string>> {
     const now = this.#now();
     const { day, second } = this.#windows(caller);
@@ -114,7 +114,7 @@ export class RateLimiter {
     if (windows !== undefined) return windows;
     windows = { day: new Window(DAY, SLICES.day), second: new Window(SECOND, SLICES.second) };
     if (this.#callers.size >= CALLERS) {
-      // Removes the caller that was added first. This is rare, since the limit exceeds the number of users.
+      // Remove the caller that was added first. This is rare, since the limit exceeds the number of users.
       const [first] = this.#callers.keys();
       if (first !== undefined) this.#callers.delete(first);
     }

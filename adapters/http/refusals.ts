@@ -5,10 +5,10 @@ import { TooManyRequests } from './access/failures.ts';
 import { type HttpExchange, openExchange, type RequestContext, respond } from './exchange.ts';
 
 const JSON_TYPE = 'application/json';
-/** Retry-After if the database is unavailable, s: its server starts within seconds. */
+/** Retry-After in seconds if the database is unavailable: its server restarts within seconds. */
 const UNAVAILABLE_RETRY_S = 5;
 
-/** Returns the answer to a request that failed for any reason; logs internal errors. */
+/** Returns the response to a request that failed for any reason; logs internal errors. */
 export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Response {
   const { exchange } = env;
   const error = documented(exchange, vigieError(cause));
@@ -25,7 +25,7 @@ export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Re
   });
 }
 
-/** Returns the delay before a retry, in seconds, for a condition that ends by itself. */
+/** Returns the delay in seconds before a retry, for a condition that ends without intervention. */
 function retryAfterOf(error: VigieError, status: number): string | undefined {
   if (error instanceof TooManyRequests) return String(error.retryAfter);
   return status === 503 ? String(UNAVAILABLE_RETRY_S) : undefined;
@@ -36,7 +36,7 @@ interface RawRefusal {
   readonly body: string;
 }
 
-/** Returns the refusal (400) of an unreadable request. The side is unknown, so the answer has both forms. */
+/** Returns the response (400) to an unreadable request, in the formats of both sides, as its side is unknown. */
 export function refuseUnread(reason: string, now: number): RawRefusal {
   const { id: uuid, headers } = openExchange({ address: 'http://localhost/', secure: false, asked: undefined, now });
   const error = new VigieError('input.malformed', reason);
@@ -48,7 +48,7 @@ function vigieError(cause: unknown): VigieError {
   return cause instanceof VigieError ? cause : new VigieError('internal', 'something went wrong', { cause });
 }
 
-/** Replaces an error that the operation does not document: its clients would not understand the answer. */
+/** Replaces an error that the operation does not document, because clients would not understand the response. */
 function documented({ operation }: HttpExchange, error: VigieError): VigieError {
   const status = refusalStatus(error.code);
   if (operation === undefined || status === 405 || operation.errors.includes(status)) return error;
@@ -56,7 +56,7 @@ function documented({ operation }: HttpExchange, error: VigieError): VigieError 
   return new VigieError(general, error.message, { cause: error });
 }
 
-/** Returns fields for the log: the place of the error, and its cause. */
+/** Returns log fields: the message of the error, its cause, and for an unexpected error the stack. */
 function causeFields(cause: unknown): Record<string, unknown> {
   if (!(cause instanceof Error)) return { error: String(cause) };
   const behind = cause.cause instanceof Error ? cause.cause : undefined;

@@ -1,4 +1,4 @@
-/** Routes of a server. Add every route here: the router rejects a route without a row in the table of access. */
+/** Routes of a server. Every route must be added here: the router rejects a route that is not in the access table. */
 import { Hono } from 'hono';
 import { VigieError } from '../../protocol/errors.ts';
 import { accessTo, roots } from '../../protocol/interface/access.ts';
@@ -10,17 +10,17 @@ import { type App, type RequestContext, refuseHead } from './exchange.ts';
 import type { Serving } from './serving.ts';
 
 interface RouteOptions {
-  /** Runs before the caller is admitted: for parts that even a refusal must contain. */
+  /** Runs before the caller is admitted, to set headers that even an error response must have. */
   readonly begin?: (context: RequestContext) => void;
-  /** True if the answer is a stream, which has no HEAD. */
+  /** True if the response is a stream, which does not support HEAD. */
   readonly stream?: boolean;
-  /** Accepted parameters of the query; others are refused. If omitted, the handler checks them. */
+  /** Accepted query parameters; others are rejected. If omitted, the handler checks them. */
   readonly known?: readonly string[];
   /** Side whose gate admits the caller. If omitted, the gate for the request's credentials decides. */
   readonly side?: Side;
 }
 
-/** Answers a request of an admitted caller. */
+/** Handles a request of an admitted caller. */
 type ServeAdmitted = (context: RequestContext, caller: Caller) => Response | Promise<Response>;
 
 /** Caller without credentials, who has no scope. */
@@ -41,8 +41,8 @@ export class Router {
   }
 
   /**
-   * Adds a route. `path` has parameters in braces.
-   * @throws VigieError `usage.wrong` for a route without a row: the server does not start
+   * Adds a route. `path` has its parameters in braces.
+   * @throws VigieError `usage.wrong` for a route that is not in the access table, so that the server does not start
    */
   add(method: HttpMethod, path: string, serve: ServeAdmitted, options: RouteOptions = {}): void {
     const { begin, stream = false, known, side } = options;
@@ -75,7 +75,8 @@ export class Router {
   }
 
   /**
-   * Call after all routes are added: refuses other methods on their paths, and answers other paths with `others`.
+   * Call after all routes are added: rejects other methods on their paths, and passes requests for other paths to
+   * `others`.
    * @returns the router of all requests
    */
   finish(others: (context: RequestContext) => Response | Promise<Response>): App {
@@ -98,7 +99,7 @@ export class Router {
   }
 }
 
-/** Returns the path prefixes of an operation; for paths below `/vigie/v1` only the empty one. */
+/** Returns the path prefixes of an operation; for paths below `/vigie/v1` only the empty prefix. */
 function rootsOf({ side, path }: Operation): readonly string[] {
   return path.startsWith('/vigie/') ? [''] : roots[side];
 }
@@ -120,7 +121,7 @@ export function addOperations(
   }
 }
 
-/** Returns the path in Hono's syntax; the list of thefts was first published with a slash at its end (interface §7). */
+/** Returns the path in Hono's syntax. The list of thefts was first published with a final slash (interface §7). */
 function spellings(pattern: string): readonly string[] {
   const path = pattern.replaceAll(/\{(\w+)\}/g, ':$1');
   return path.endsWith('/stolen') ? [path, `${path}/`] : [path];

@@ -36,7 +36,7 @@ import { SignalRoutes } from './signals.ts';
 import type { Snapshots } from './snapshots.ts';
 
 export interface ServerOptions extends InterfaceSettings {
-  /** Rows of the access table to use. If omitted, those of a car. */
+  /** Selects rows of the access table. If omitted, those of a car. */
   readonly access?: 'car' | 'hub';
   /** All operations, including those of disabled sides. */
   readonly operations: readonly Operation[];
@@ -47,11 +47,11 @@ export interface ServerOptions extends InterfaceSettings {
   readonly host: string;
   readonly port: number;
   readonly tls?: ServerTlsFiles;
-  /** External address of the interface, without a slash at the end. If omitted, the address of each request is used. */
+  /** External URL of the interface, without a final slash. If omitted, the URL of each request is used. */
   readonly url?: string;
-  /** Names and addresses of the server, in addition to those that it has by itself ({@link Hosts.has}). */
+  /** Names and addresses of the server, in addition to those that it accepts anyway ({@link Hosts.has}). */
   readonly hosts?: readonly string[];
-  /** Addresses and networks of proxies that may report a client's address ({@link TrustedProxies}); default none. */
+  /** Addresses and networks of proxies that may report a client's address ({@link TrustedProxies}). Default: none. */
   readonly trustedProxies?: readonly string[];
   readonly bounds?: Partial<ListenerBounds>;
   /** Changes of Status. If omitted, `/live` does not exist. */
@@ -61,9 +61,9 @@ export interface ServerOptions extends InterfaceSettings {
   readonly documents?: Documents;
   /** Adds further routes. */
   readonly routes?: (router: Router) => void;
-  /** Answers requests to other paths; if omitted, they are refused. A bench's agent answers them and checks access. */
+  /** Handles requests to other paths. If omitted, they are rejected. A bench forwards them to its agent. */
   readonly others?: (context: RequestContext) => Response | Promise<Response>;
-  /** Runs before everything else, even before the page. If omitted, there is no such check. */
+  /** Checks each request before everything else, even before the page. If omitted, there is no such check. */
   readonly door?: LanDoor;
   /** Custom signals. If omitted, the car has none. */
   readonly signals?: SignalView;
@@ -76,13 +76,13 @@ export interface ServerOptions extends InterfaceSettings {
 }
 
 export interface RunningServer {
-  /** Address that it listens on, e.g. `http://127.0.0.1:8080`. */
+  /** URL on which it listens, e.g. `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Its routes, with parameters in braces. */
+  /** The server's routes, with parameters in braces. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
-  /** Loads renewed certificates at once; without this call the server checks them every minute. */
+  /** Loads renewed certificates immediately. Otherwise, the server checks for them every minute. */
   reload(): void;
-  /** Waits for open requests, 5 s at most ({@link ListenerBounds.finish}); resolves when the port is free. */
+  /** Waits for open requests, at most 5 s ({@link ListenerBounds.finish}); resolves when the port is free. */
   stop(): Promise<void>;
 }
 
@@ -90,13 +90,13 @@ const MISDIRECTED = 'Host: is another than this server has; further ones are con
 const NO_TOKEN = 'open the newest address that the bench printed: its token lets one browser in';
 const FOREIGN_ORIGIN = 'a web page of another origin sent this request: open the page of this server';
 /**
- * Limit for all clients without credentials together: several people open the page, which requests up to ten files.
- * A page that lacks one of them does not work.
+ * Rate limit for all clients without credentials together. Several people may open the page, which requests up to ten
+ * files and fails if one is missing.
  */
 const documentRates: RequestRates = { perDay: 100_000, perSecond: 100 };
 
 /**
- * Rejects with `usage.wrong` if operations and handlers do not match or the address is not available, with
+ * Rejects with `usage.wrong` if operations and handlers do not match or the address is not available, and with
  * `configuration.wrong` if the interface would be open to the network.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -108,7 +108,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const serve = (request: Request, env: HttpBindings) => answer(app, options, { ...env, connections }, hosts, request);
   const listener = getRequestListener((request, env) => serve(request, env as HttpBindings), {
     overrideGlobalObjects: false,
-    // The listener manages connections and their time limits.
+    // The listener itself manages connections and their time limits.
     autoCleanupIncoming: false,
     hostname: 'localhost',
     errorHandler: (error) => {
@@ -133,7 +133,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   await once(server, 'listening').catch((cause: unknown) => {
     throw unavailable(`${host}:${options.port}`, cause);
   });
-  // If a connection cannot be accepted, for example for lack of memory, only that connection is lost.
+  // If a connection cannot be accepted, for example for lack of memory, the server continues without it.
   server.on('error', (error) => log.error('http.fault', { error: error.message }));
   const { port } = server.address() as AddressInfo;
   const watch =
@@ -157,7 +157,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-/** @throws VigieError `configuration.wrong` if other machines could use it without credentials or encryption */
+/** @throws VigieError `configuration.wrong` if other machines could use the server without credentials or encryption */
 function requireProtection({ host, tls, gates }: ServerOptions): void {
   if (sides.every((side) => gates[side] === undefined)) {
     throw new VigieError('configuration.wrong', 'the HTTP interface has no users: configure fleet or user', {
@@ -208,7 +208,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   return { app, signals };
 }
 
-/** Returns the router's own routes, without the refusals of other methods. */
+/** Returns the routes that were added, without those that reject other methods. */
 function routesOf({ routes }: App): RunningServer['routes'] {
   return routes
     .filter(({ method }) => method !== 'ALL')
@@ -216,7 +216,7 @@ function routesOf({ routes }: App): RunningServer['routes'] {
 }
 
 function hostsOf({ host, hosts = [], url }: ServerOptions): Hosts {
-  // Omit addresses: {@link Hosts.has} accepts the local address of the connection, and `host` may be the wildcard.
+  // Omit addresses: {@link Hosts.has} accepts the connection's local address anyway, and `host` may be the wildcard.
   return new Hosts([...(isIP(host) > 0 ? [] : [host]), ...hosts, ...(url === undefined ? [] : [new URL(url).host])]);
 }
 
@@ -253,7 +253,7 @@ async function answer(
   return response;
 }
 
-/** Returns the answer at the door, or undefined if the request may enter. */
+/** Returns the response of the door, or undefined if the request may enter. */
 function answerAtDoor(door: LanDoor, env: RequestContext['env'], log: Log): Response | undefined {
   const { incoming, exchange } = env;
   const { path, query } = exchange.target;
@@ -268,7 +268,7 @@ function answerAtDoor(door: LanDoor, env: RequestContext['env'], log: Log): Resp
   return respond(env, 303, undefined, { Location: '/' }, answer.cookies);
 }
 
-/** Returns the reason why a request is refused before its path is examined. */
+/** Returns the error of a request that must be rejected before its path is examined, or undefined. */
 function refusalOf(
   { method = 'GET', headers, socket }: HttpBindings['incoming'],
   authority: string,

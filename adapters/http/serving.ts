@@ -1,4 +1,4 @@
-/** Serves an operation for an admitted caller: form of the request, handler, form of the answer; in this order. */
+/** Serves an operation to an admitted caller: checks the request, runs the handler, and writes the response. */
 
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
@@ -20,9 +20,9 @@ import type { TrustedProxies } from './proxies.ts';
 import type { RateLimiter } from './rates.ts';
 
 interface RoutePattern {
-  /** Prefix of the operation's path. */
+  /** Prefix before the operation's path. */
   readonly root: string;
-  /** Path from the root, with names in braces. */
+  /** Path below the root, with names in braces. */
   readonly pattern: string;
 }
 
@@ -39,8 +39,8 @@ interface ServingOptions {
 }
 
 /**
- * RFC 9745: start of the deprecation, UTC s. The interface does not publish when it deprecated each operation; its
- * present version, of 30 July 2024, is the latest possible time.
+ * Start of the deprecation in UTC s (RFC 9745). The interface does not publish when it deprecated each operation; its
+ * current version, of 30 July 2024, is the latest possible time.
  */
 const DEPRECATED = `@${Date.UTC(2024, 6, 30) / 1000}`;
 
@@ -82,7 +82,7 @@ export class Serving {
     return this.#respond(answer, media, context);
   }
 
-  /** Returns the caller, if the operation is allowed; counts the request. */
+  /** Returns the caller if the operation is allowed; counts the request. */
   async admit(
     side: Side,
     wanted: RequestedAccess,
@@ -153,7 +153,7 @@ function selfOf(path: string, query: string): string {
   return rest === '' ? path : `${path}?${rest}`;
 }
 
-/** Returns the credentials of the request. `query` is the parsed query. */
+/** Returns the credentials of the request. @param query the parsed query of the request */
 function credentialsOf(
   context: RequestContext,
   query: readonly (readonly [string, string])[],
@@ -170,7 +170,7 @@ function credentialsOf(
   };
 }
 
-/** Returns the certificate's subject, or undefined unless one of our authorities signed the client's certificate. */
+/** Returns the subject of the client certificate, or undefined unless one of our certificate authorities signed it. */
 function subjectOf(socket: TLSSocket): string | undefined {
   return socket.encrypted === true && socket.authorized ? socket.getPeerX509Certificate()?.subject : undefined;
 }

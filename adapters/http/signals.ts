@@ -1,4 +1,4 @@
-/** Custom signals over HTTP (docs/signals.md). Not part of the published interface, so they have a separate base. */
+/** Custom signals over HTTP (docs/signals.md), under a separate base: not part of the published interface. */
 import type { Clock } from '../../agent/ports.ts';
 import type { PresentSignal, SignalView } from '../../agent/signals/view.ts';
 import { instantOf } from '../../protocol/calendar.ts';
@@ -14,13 +14,13 @@ import { type RequestContext, respond } from './exchange.ts';
 import { acceptable } from './media.ts';
 import type { Router } from './routes.ts';
 
-/** Base of Vigie's own routes. */
+/** Base path of Vigie's own routes. */
 const BASE = '/vigie/v1';
 
 const HOUR = 3_600_000;
-/** Parameters of a history. */
+/** Query parameters of a history. */
 const HISTORY = ['from', 'to', 'limit'];
-/** Largest number of readings in one answer, unless the request sets a lower limit. */
+/** Maximum number of readings in a response, unless the request sets a lower limit. */
 export const MOST_READINGS = 10_000;
 const STREAMS = 16;
 const TIMES = { heartbeat: 15_000, pause: 50 };
@@ -108,7 +108,7 @@ export class SignalRoutes {
   }
 }
 
-/** A signal that reveals the car's position needs `data:position`, every other `data:telemetry`. */
+/** A signal that reveals the car's position needs `data:position`; every other needs `data:telemetry`. */
 function isSeen(sees: Sees, signal: PresentSignal | undefined): boolean {
   return sees(signal?.position === true ? 'data:position' : 'data:telemetry');
 }
@@ -117,7 +117,7 @@ function json(env: RequestContext['env'], body: object): Response {
   return respond(env, 200, JSON.stringify(body), { 'Content-Type': 'application/json' });
 }
 
-/** Returns the requested period of a history, UTC ms. @throws VigieError `input.malformed` */
+/** Returns the requested period of a history in UTC ms. @throws VigieError `input.malformed` */
 export function periodOf(
   first: string | undefined,
   end: string | undefined,

@@ -1,26 +1,26 @@
 /**
- * Server-sent events (WHATWG HTML §9.2) that each contain a whole state. An event is sent if its state differs from the
- * last one sent; the state is read only while a client listens.
+ * Server-sent events (WHATWG HTML §9.2) that each contain a complete state. An event is sent if the state differs from
+ * the one last sent. States are read only while a client is connected.
  */
 import type { Clock } from '../../agent/ports.ts';
 import { TooManyRequests } from './access/failures.ts';
 
 interface SnapshotOptions {
-  /** Largest number of open streams. */
+  /** Maximum number of open streams. */
   readonly streams: number;
-  /** Interval of reading the states, ms. */
+  /** Interval in ms at which the states are read. */
   readonly every: number;
-  /** Silence after which a comment is sent, ms. */
+  /** Time in ms after which a silent stream sends a comment. */
   readonly heartbeat: number;
 }
 
 const DEFAULT: SnapshotOptions = { streams: 16, every: 250, heartbeat: 15_000 };
 
-/** Events by name; each function returns its state, of JSON's types, or undefined if there is nothing to send. */
+/** Events by name. Each function returns the state as a JSON value, or undefined if there is nothing to send. */
 export type SnapshotEvents = Readonly<Record<string, () => unknown>>;
 
 interface OpenOptions {
-  /** Interval of this stream, ms; see {@link SnapshotOptions.every}. */
+  /** Interval in ms at which this stream reads its states; see {@link SnapshotOptions.every}. */
   readonly every?: number;
   /** Called once, when the stream ends. */
   readonly ended?: () => void;
@@ -43,7 +43,7 @@ export class Snapshots {
   }
 
   /**
-   * Opens a stream that ends at `until`, UTC ms.
+   * Opens a stream that ends at `until` in UTC ms.
    * @throws TooManyRequests if the maximum number of streams is already open
    */
   open(
@@ -75,7 +75,7 @@ export class Snapshots {
         return;
       }
       const now = clock.monotonic();
-      // A slow reader gets the states of the time when it is ready.
+      // A reader that is not ready gets nothing now, and the newest states when it is ready.
       const text = (controller.desiredSize ?? 0) <= 0 ? '' : changes();
       if (text !== '' || now - spoke >= heartbeat) {
         controller.enqueue(encoder.encode(text === '' ? ': still here\n\n' : text));

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Operation } from '../../../protocol/interface/operation.ts';
 import type { Caller } from '../call.ts';
 
-/** Credentials of a request: address, token, client id, certificate. */
+/** Credentials of a request: sender address, token, client id, certificate. */
 export interface Credentials {
   /** Address of the sender; IPv4-mapped IPv6 is converted to IPv4. */
   readonly remote: string;
@@ -13,7 +13,7 @@ export interface Credentials {
   readonly certificate?: string;
 }
 
-/** Requested operation, with the parts on which access depends. */
+/** Requested operation, with the data that decides whether it is allowed. */
 export interface RequestedAccess {
   readonly operation: Pick<Operation, 'scopes'>;
   /** Parameters of the path. */
@@ -21,8 +21,8 @@ export interface RequestedAccess {
 }
 
 /**
- * Admits requests. Throws `request.unauthenticated`, `request.forbidden` or `request.rate`, which name what is missing
- * without helping to guess it.
+ * Admits requests. Throws `request.unauthenticated`, `request.forbidden` or `request.rate`; the message says what is
+ * missing but does not help to guess it.
  */
 export interface Gate {
   admit(credentials: Credentials, wanted: RequestedAccess): Promise<Caller> | Caller;
@@ -30,7 +30,7 @@ export interface Gate {
   readonly challenge: string;
 }
 
-/** Compares texts in constant time, so that the duration does not reveal where they differ. */
+/** Compares strings in constant time, so that the duration does not reveal where they differ. */
 export function sameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

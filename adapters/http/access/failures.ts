@@ -2,16 +2,16 @@ import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
 interface FailureBound {
-  /** Largest number of failed logins of one name from one source within {@link windowMs}. */
+  /** Maximum number of failed logins of one name from one source within {@link windowMs}. */
   readonly attempts: number;
-  /** Largest number of failed logins within {@link windowMs}; above it only sources without failures may try. */
+  /** Maximum number of all failed logins within {@link windowMs}; beyond it, only sources without failures may try. */
   readonly budget: number;
   readonly windowMs: number;
 }
 
-/** Guessing a password of ten letters takes longer than the car's life; a person who mistypes is not affected. */
+/** With this limit, guessing a password of ten letters takes longer than the car's life; a few typos do no harm. */
 const DEFAULT: FailureBound = { attempts: 10, budget: 100, windowMs: 60_000 };
-/** More entries than two minutes of checks, one at a time, can create, so that no entry is lost within its minute. */
+/** More entries than two minutes of sequential checks can create, so that no entry is evicted within its window. */
 const MAX_ENTRIES = 10_000;
 
 /** An error that contains the time to wait. */
@@ -26,27 +26,27 @@ export class TooManyRequests extends VigieError {
   }
 }
 
-/** A login with a running password check. Call one of the two functions, once. */
+/** A login whose password is being checked. Call exactly one of the two functions, once. */
 interface Attempt {
   failed(): void;
-  /** Call if the password is right, or if the check was refused. */
+  /** Call if the password was right, or if it was not checked. */
   ended(): void;
 }
 
 /**
- * Limits failed logins with passwords. A name with too many failures from a source must wait, even with the right
- * password: an answer would show which guess is right. A source is a network of clients, or a certificate.
+ * Limits failed password logins. A name with too many failures from a source must wait, even with the right password:
+ * otherwise the response would show which guess was right. A source is a client network or a certificate.
  */
 export class Failures {
   readonly #clock: Clock;
   readonly #bound: FailureBound;
-  /** Times of the newest failures by name and source, at most `attempts`, monotonic ms. The newest failure is last. */
+  /** By name and source, the times of up to `attempts` newest failures, in monotonic ms, oldest first. */
   readonly #failed = new Map<string, readonly number[]>();
-  /** Time of the newest failure by source, in the same order. */
+  /** By source, the time of its newest failure in monotonic ms, oldest first. */
   readonly #sources = new Map<string, number>();
-  /** Times of the newest failures, at most `budget`. */
+  /** Times of up to `budget` newest failures of all sources, oldest first. */
   #newest: readonly number[] = [];
-  /** Number of unfinished attempts by name and source: each may become a failure. */
+  /** Number of unfinished attempts by name and source: each may still fail. */
   readonly #open = new Map<string, number>();
 
   constructor(clock: Clock, bound: Partial<FailureBound> = {}) {
@@ -54,19 +54,19 @@ export class Failures {
     this.#bound = { ...DEFAULT, ...bound };
   }
 
-  /** True if the failures within the window have reached the budget of all sources. */
+  /** True if the failures of all sources within the window have reached the budget. */
   get strained(): boolean {
     const { budget, windowMs } = this.#bound;
     return this.#newest.length >= budget && (this.#newest[0] as number) + windowMs > this.#clock.monotonic();
   }
 
-  /** Returns the time until all failures of this source have expired, ms; 0 if no login from it failed recently. */
+  /** Returns the time in ms until all failures of this source have expired; 0 if it had no recent failures. */
   waitOf(source: string): number {
     const last = this.#sources.get(source);
     return last === undefined ? 0 : Math.max(0, last + this.#bound.windowMs - this.#clock.monotonic());
   }
 
-  /** @throws TooManyRequests if the name must wait at this source */
+  /** @throws TooManyRequests if logins of this name from this source must wait */
   begin(name: string, source: string): Attempt {
     const key = `${source} ${name}`;
     const { attempts, windowMs } = this.#bound;
@@ -106,7 +106,7 @@ export class Failures {
   }
 }
 
-/** Sets the newest entry; removes entries from the start while they are expired or there are too many. */
+/** Moves the key to the end with its new value; removes entries from the start that are old or exceed the maximum. */
 function putLast<V>(map: Map<string, V>, key: string, value: V, isOld: (value: V) => boolean): void {
   map.delete(key);
   map.set(key, value);

@@ -1,4 +1,4 @@
-/** Fleet side: HTTP Basic (RFC 7617), query `client_id`, and a client certificate if it is required. */
+/** Access control of the fleet side: HTTP Basic (RFC 7617), query `client_id`, and a client certificate if required. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
@@ -19,9 +19,9 @@ export interface FleetUser {
   readonly certificate?: string;
 }
 
-/** Largest number of cached logins: users times their addresses. */
+/** Maximum number of cached logins; there is one for each user and address. */
 const MAX_PROVEN = 1_000;
-/** Longest name of a user. */
+/** Maximum length of a user name in characters. */
 const MAX_NAME_LENGTH = 128;
 
 interface Known {
@@ -46,15 +46,15 @@ export class FleetGate implements Gate {
   readonly challenge = 'Basic realm="vigie", charset="UTF-8"';
   readonly #users: ReadonlyMap<string, Known>;
   readonly #failures: Failures;
-  /** Random key of this process: without it, digests read from memory are useless. */
+  /** Random key of this process, so that digests read from its memory are useless elsewhere. */
   readonly #key = randomBytes(32).toString('hex');
   readonly #nobody: PasswordHash;
   readonly #checks = new PasswordChecks();
-  /** Running checks by name, source and digest: many simultaneous requests of a client cause one password check. */
+  /** Running checks by name, source and digest: a client's simultaneous requests need only one password check. */
   readonly #checking = new Map<string, Promise<boolean>>();
   /**
-   * Digest of the last correct password, by name and source: hashing it for each request takes too long. Only for the
-   * same source, since guesses that are compared with the digest cost nothing.
+   * Digest of the last correct password, by name and source: hashing the password for each request would take too long.
+   * By source, because comparing a guess with the digest is cheap and would help other sources to guess.
    */
   readonly #proven = new Map<string, Buffer>();
 
@@ -103,7 +103,7 @@ export class FleetGate implements Gate {
     return { ...basic, known, certified, remote, source: certified ? 'certificate' : networkOf(remote) };
   }
 
-  /** @param mayEnter true if the right password admits the client; otherwise the login counts as failed */
+  /** @param mayEnter true if the client is admitted with the right password; otherwise the login counts as failed */
   #passwordIsRight(login: Login, mayEnter: boolean): Promise<boolean> {
     const { name, password, source } = login;
     const pair = `${source} ${name}`;
@@ -160,7 +160,7 @@ function readBasic(authorization: string | undefined): { name: string; password:
   return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Returns the same text for the same subject in any order of its attributes. */
+/** Returns the same string for the same subject, in whatever order its attributes are. */
 function subjectOf(text: string, separator: string | RegExp): string {
   return JSON.stringify(text.split(separator).toSorted());
 }

@@ -1,15 +1,15 @@
 /**
- * The page of a bench in the local network: a printed token admits one browser, which then sends a cookie (RFC 6265). A
- * browser with neither gets nothing, not even the page.
+ * Access to the bench's page from the local network: a printed token admits one browser, which then sends a cookie (RFC
+ * 6265). Without token or cookie, a browser gets nothing, not even the page.
  */
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '../call.ts';
 import { type Gate, sameText } from './credentials.ts';
 
-/** Largest number of admitted browsers; above it the oldest is removed. */
+/** Maximum number of admitted browsers; beyond it the oldest is removed. */
 const BROWSERS = 64;
 const COOKIE = '__Host-vigie-bench';
-/** Cookie for the page's script: requests need cookies. The script must not read the other cookie. */
+/** Cookie that tells the page's script to send cookies with its requests. The script cannot read COOKIE (HttpOnly). */
 const MARK = 'vigie-lan';
 const ATTRIBUTES = 'Path=/; Secure; SameSite=Strict';
 
@@ -17,12 +17,12 @@ const ATTRIBUTES = 'Path=/; Secure; SameSite=Strict';
 interface LanRequest {
   readonly method: string;
   readonly path: string;
-  /** Token in the query. */
+  /** Token in the query of the request. */
   readonly token: string | undefined;
   readonly cookies: string | undefined;
 }
 
-/** `in`: valid cookie. `out`: no valid cookie or token. Otherwise the page is sent with these cookies. */
+/** `in`: valid cookie. `out`: no valid cookie or token. Otherwise the browser is admitted with these cookies. */
 type LanAnswer = 'in' | 'out' | { readonly cookies: readonly string[] };
 
 export class LanDoor {
@@ -32,12 +32,12 @@ export class LanDoor {
   readonly #browsers: string[] = [];
   #token = newSecret();
 
-  /** @param renewed receives the next token after one was used */
+  /** @param renewed receives the next token each time one was used */
   constructor(renewed: (token: string) => void) {
     this.#renewed = renewed;
   }
 
-  /** Token for one browser. */
+  /** The token that admits the next browser. */
   get token(): string {
     return this.#token;
   }
@@ -49,7 +49,7 @@ export class LanDoor {
       ?.slice(COOKIE.length + 1);
     const known = shown !== undefined && this.#browsers.some((one) => sameText(one, shown));
     if (token === undefined) return known ? 'in' : 'out';
-    // The browser that used the token opens the printed address again.
+    // An admitted browser has opened the printed address again.
     if (known && path === '/') return { cookies: [] };
     if (method !== 'GET' || path !== '/' || !sameText(token, this.#token)) return 'out';
     const browser = newSecret();

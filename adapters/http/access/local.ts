@@ -3,7 +3,7 @@ import type { Caller } from '../call.ts';
 import { isLoopback } from '../hosts.ts';
 import type { Credentials, Gate } from './credentials.ts';
 
-/** The bench: every local client has all rights. Requests of foreign web pages are refused by Host and Origin. */
+/** Gate of a bench: every local client has all rights. Host and Origin are checked to reject foreign web pages. */
 export class LocalGate implements Gate {
   readonly challenge = 'Basic realm="vigie"';
 

@@ -1,9 +1,9 @@
-/** Limits the work of checking passwords: each check uses 16 MiB and a thread for some 40 ms. */
+/** Limits concurrent password checks: each uses 16 MiB and a thread for about 40 ms. */
 import { TooManyRequests } from './failures.ts';
 
-/** Limits of concurrent checks, and of running and waiting checks of one network. */
+/** Maximum concurrent checks in total, and maximum running plus waiting checks per network. */
 const MAX_RUNNING = 4;
-/** Limit of concurrent checks while many logins fail: guessing stays as slow as sequential checks. */
+/** Maximum concurrent checks while many logins fail, so that guessing is no faster than one check at a time. */
 const MAX_RUNNING_STRAINED = 1;
 const MAX_WAITING = 64;
 
@@ -12,7 +12,7 @@ interface CheckRequest {
   readonly network: string;
   /** True if many logins failed within the last minute. */
   readonly strained: boolean;
-  /** True if the check runs before all others and may always wait. */
+  /** True if the check goes ahead of all others and is queued even if the queue is full. */
   readonly preferred: boolean;
 }
 
@@ -24,10 +24,10 @@ interface WaitingCheck {
 export class PasswordChecks {
   #running = 0;
   #waiting: readonly WaitingCheck[] = [];
-  /** Number of running and waiting checks, by network. */
+  /** Number of running plus waiting checks by network. */
   readonly #networks = new Map<string, number>();
 
-  /** Runs `check` in its turn. @throws TooManyRequests if too many checks run and wait, in total or of the network */
+  /** Queues and runs `check`. @throws TooManyRequests if the queue is full or the network has too many checks */
   async run(request: CheckRequest, check: () => Promise<boolean>): Promise<boolean> {
     const { network, preferred } = request;
     const own = this.#networks.get(network) ?? 0;
@@ -58,7 +58,7 @@ export class PasswordChecks {
     });
   }
 
-  /** Counts the check as running at once, so that no other check starts in its place. */
+  /** Counts the check as running immediately, so that no other check takes its slot. */
   #startNext(): void {
     const [next, ...rest] = this.#waiting;
     if (next === undefined || this.#running >= limitOf(next.request)) return;

@@ -2,21 +2,21 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { VigieError } from '../../../protocol/errors.ts';
 
-/** Parts of `scrypt$N$r$p$salt$hash`, salt and hash in base64url. */
+/** Fields of `scrypt$N$r$p$salt$hash`; salt and hash are base64url. */
 export interface PasswordHash {
   readonly cost: { readonly N: number; readonly r: number; readonly p: number };
   readonly salt: Uint8Array;
   readonly hash: Uint8Array;
 }
 
-/** 16 MiB and some 40 ms on a small unit: RFC 7914 §2 for interactive logins, within the agent's memory. */
+/** 16 MiB and about 40 ms on a small unit. RFC 7914 §2 suggests this cost for interactive logins. */
 const COST = { N: 2 ** 14, r: 8, p: 1 };
 const LENGTH = 32;
 const FORM = /^scrypt\$(\d{1,8})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9_-]{11,86})\$([A-Za-z0-9_-]{43,86})$/;
-/** Memory limit of a hash from elsewhere, so that it cannot exhaust the unit: N × r × 128 bytes. */
+/** Memory limit in bytes (N × r × 128) for hashes made elsewhere, so that they cannot exhaust the unit. */
 const MOST_MEMORY = 64 * 2 ** 20;
 
-/** Returns the hash of a password, as text for the password file. */
+/** Returns the hash of a password, as a string for the password file. */
 export async function hashPassword(password: string, cost = COST): Promise<string> {
   const salt = randomBytes(16);
   const hash = await derive(password, salt, LENGTH, cost);
@@ -40,14 +40,14 @@ export function readPasswordHash(text: string, where: string): PasswordHash {
   return { cost, salt: Buffer.from(salt, 'base64url'), hash: Buffer.from(hash, 'base64url') };
 }
 
-/** Takes the same time for a wrong password as for the right one. */
+/** Takes as long for a wrong password as for the right one. */
 export async function verifyPassword(password: string, { cost, salt, hash }: PasswordHash): Promise<boolean> {
   return timingSafeEqual(await derive(password, salt, hash.byteLength, cost), hash);
 }
 
 /**
- * Returns a hash that no password matches, at the highest cost of the users' hashes. Checked for unknown users, so that
- * the duration does not reveal which users exist.
+ * Returns a hash that no password matches, as costly as the users' most expensive hash. Checked for unknown users, so
+ * that the duration does not reveal which users exist.
  */
 export function impossibleHash(users: readonly PasswordHash[]): PasswordHash {
   const work = ({ N, r, p }: PasswordHash['cost']): number => N * r * p;

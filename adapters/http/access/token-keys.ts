@@ -1,4 +1,4 @@
-/** Keys that verify tokens: a JWK Set (RFC 7517 §5) by file or address, or public keys in PEM. */
+/** Keys that verify tokens: a JWK Set (RFC 7517 §5) from files or an address, or public keys in PEM. */
 import { createPublicKey } from 'node:crypto';
 import {
   createLocalJWKSet,
@@ -11,17 +11,17 @@ import {
 import type { Clock, Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
-/** Time limit of the issuer's answer, and least time between two requests for an unknown key, ms. */
+/** Timeout of a request to the issuer, and minimum time between two requests for unknown keys, in ms. */
 const TIMEOUT = 5_000;
 const COOLDOWN = 30_000;
-/** Least time between two reads of the key files, ms: for any token, and for a token that names an unknown key. */
+/** Minimum time between two reads of the key files in ms, for any token and for a token that names an unknown key. */
 const LOOK = 10_000;
 const LOOK_FOR_KEY = 1_000;
-/** Longest use of a key after its withdrawal, ms. */
+/** Maximum time in ms for which a withdrawn key is still accepted. */
 const LONGEST_USE = 600_000;
 
 /**
- * Requests keys from the issuer if a token names an unknown key; caches the answer for ten minutes.
+ * Requests keys from the issuer if a token names an unknown key; caches the response for ten minutes.
  * @throws VigieError `configuration.wrong` for an address that is neither https nor on this machine
  */
 export function keysByAddress(address: string): JWTVerifyGetKey {
@@ -46,9 +46,9 @@ interface KeyFiles {
 }
 
 /**
- * Returns the keys of files that may be replaced while the agent runs. If the files become unreadable, it logs a
- * warning and keeps the previous keys.
- * @throws VigieError as `read` and `make` do, for the present files
+ * Returns the keys in files that may be replaced while the agent runs. If the files become unreadable, logs a warning
+ * and keeps the previous keys.
+ * @throws VigieError as `read` and `make` do, for the current files
  */
 export function keysOfFiles({ read, make, clock, log }: KeyFiles): JWTVerifyGetKey {
   let texts = read();
@@ -93,13 +93,13 @@ export function keysOfSet(text: string, where: string): JWTVerifyGetKey {
 }
 
 /**
- * Returns the public keys of PEM texts; each token is verified with the keys that fit its algorithm, whatever key id it
- * has.
+ * Returns the public keys in PEM strings. Each token is verified with the keys that fit its algorithm, regardless of
+ * its key id.
  * @throws VigieError `configuration.wrong` naming the file
  */
 export function keysOfPem(texts: readonly { readonly pem: string; readonly where: string }[]): JWTVerifyGetKey {
   const keys = texts.map(({ pem, where }) => {
-    // createPublicKey would also accept a private key, which does not belong in a car.
+    // createPublicKey would also accept a private key, which must not be in a car.
     if (!/-----BEGIN (PUBLIC KEY|CERTIFICATE)-----/.test(pem)) {
       throw new VigieError('configuration.wrong', 'is not a public key or certificate in PEM', { where });
     }

@@ -1,4 +1,4 @@
-/** The user side: OAuth 2.0 bearer tokens (RFC 6750) that are signed JWTs (RFC 9068 without its media type). */
+/** Access control of the user side: OAuth 2.0 bearer tokens (RFC 6750) that are JWTs (RFC 9068 except media type). */
 import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Clock } from '../../../agent/ports.ts';
@@ -27,11 +27,11 @@ export interface UserAccess {
   readonly clients?: readonly EnergyClient[];
   /** Returns further properties of the caller from the claims of a token. */
   readonly claims?: (payload: JWTPayload) => Partial<Caller>;
-  /** Returns false while the car's time is unknown: then it cannot decide whether a token has expired. */
+  /** Returns false while the car does not know the time and so cannot tell whether a token has expired. */
   readonly timeKnown?: () => boolean;
 }
 
-/** Accepted public-key signatures (RFC 7518 §3.1, RFC 8037): anyone with a car's shared secret could sign for all. */
+/** Accepted algorithms (RFC 7518 §3.1, RFC 8037), all public-key: a secret shared with cars could sign for all. */
 const tokenAlgorithms = [
   'ES256',
   'ES384',
@@ -48,14 +48,14 @@ const tokenAlgorithms = [
 
 /** Tolerated difference between the clocks of issuer and car, s. */
 const TOLERANCE = 30;
-/** Largest number of cached verified tokens, and their lifetime (ms): keys and subjects may be withdrawn. */
+/** Maximum number, and lifetime in ms, of cached verified tokens: keys and subjects may be withdrawn. */
 const REMEMBERED = 256;
 const REMEMBERED_FOR = 60_000;
 const LONGEST_TOKEN = 8_192;
 
 interface Checked {
   readonly caller: Caller & { readonly expires: number; readonly scopes: ReadonlySet<string> };
-  /** Monotonic ms. */
+  /** Expiry in monotonic ms. */
   readonly until: number;
 }
 
@@ -116,7 +116,7 @@ export class UserGate implements Gate {
     try {
       return await this.#verify(token);
     } catch (cause) {
-      // The issuer's keys could not be fetched: that is no evidence against the token.
+      // If the issuer's keys could not be fetched, the token has not been proven invalid.
       if (!(cause instanceof errors.JOSEError) || unavailable(cause)) {
         const server = { server: 'the issuer', authority: 'NODE_EXTRA_CA_CERTS' };
         const text = withCertificateFault('the keys of the issuer cannot be had', cause, server);
@@ -140,7 +140,7 @@ export class UserGate implements Gate {
       return (await jwtVerify(token, keys, options)).payload;
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-      // The token names no key and several fit: while the issuer changes its key, either may be right.
+      // The token names no key and several keys fit: while the issuer rotates its key, either may be right.
       for await (const key of error) {
         const verified = await jwtVerify(token, key, options).catch(onlySignature);
         if (verified !== undefined) return verified.payload;
@@ -164,7 +164,7 @@ function readBearer(authorization: string | undefined): string | undefined {
   return /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization)?.[1];
 }
 
-/** Returns `scope` of RFC 8693 §4.2, or `scp`, which some issuers use: a space-separated text or a list. */
+/** Returns `scope` (RFC 8693 §4.2) or `scp`, which some issuers use: a space-separated string or a list. */
 export function scopesOf(payload: JWTPayload): ReadonlySet<string> {
   const given = payload['scope'] ?? payload['scp'];
   if (typeof given === 'string') return new Set(given.split(' ').filter((scope) => scope !== ''));
@@ -180,7 +180,7 @@ function unavailable(error: errors.JOSEError): boolean {
   return ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'].includes(error.code);
 }
 
-/** Returns the reason why a token is invalid, without its content. */
+/** Returns the reason why a token is invalid, without quoting the token. */
 function reasonOf(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return 'it has expired';
   if (error instanceof errors.JWTClaimValidationFailed)

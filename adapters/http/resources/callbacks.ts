@@ -8,7 +8,7 @@ import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { checkMonitorsOf } from './monitor-scopes.ts';
 
-/** `GET …/callbacks`: those that accept any of `types`. */
+/** `GET …/callbacks`: lists callbacks that accept any of `types`. */
 export function callbacks(context: Context): Promise<Answer> {
   const types = context.call.query['types'] as readonly string[] | undefined;
   const items = context.car.callbacks
@@ -26,12 +26,12 @@ export function callback(context: Context): Answer {
   return found(callbackOf(context, callbackAskedFor(context), selfOf(context)));
 }
 
-/** `POST …/callbacks`: the callback runs at once. */
+/** `POST …/callbacks`: creates a callback, which is active immediately. */
 export async function createCallback(context: Context): Promise<Answer> {
   const { car, call, side, owner } = context;
   const uuid = uuidFor(context);
   const before = car.callbacks.get(madeBefore(context, uuid, idsOf(car.callbacks.list(side))) ?? '');
-  // Setting the present status again changes nothing, and waits until the present status is on disk.
+  // If the callback exists, set its current status again: that changes nothing, but waits until it is on disk.
   const callback = await (before === undefined
     ? car.callbacks.put(side, ownedId(owner, uuid), call.body)
     : car.callbacks.setStatus(before.callbackId, before.status));
@@ -60,7 +60,7 @@ export async function removeCallback(context: Context): Promise<Answer> {
   return { status: 204 };
 }
 
-/** Returns the callback in the path. @throws VigieError `request.unknown`, also if it belongs to another owner */
+/** Returns the callback in the path. @throws VigieError `request.unknown` if there is none or another owner has it */
 export function callbackAskedFor(context: Context): Callback {
   const id = context.call.path['cbid'] ?? '';
   const callback = context.car.callbacks.get(id);
@@ -76,13 +76,13 @@ function isCallers({ side, owner }: Context, callback: Callback): boolean {
   return callback.side === side && belongsTo(callback.callbackId, owner);
 }
 
-/** Fleet side: kinds of remotes; user side: Remote or Monitor, both if the type is omitted. */
+/** Fleet side: `types` are kinds of remotes. User side: `Remote` or `Monitor`; without a type, both are accepted. */
 function takes({ side, subscribe }: Callback, types: readonly string[]): boolean {
   const taken: readonly string[] | undefined = side === 'fleet' ? subscribe.remoteTypes : subscribe.type;
   return taken === undefined || taken.some((type) => types.includes(type));
 }
 
-/** Interface 3.19.2 RemoteCallback, 4.17.2 UserCallback. At a hub, links to the resources of a car are templates. */
+/** RemoteCallback (interface 3.19.2) or UserCallback (4.17.2). At a hub, links to resources of a car are templates. */
 function callbackOf(context: Context, { callbackId, subscribe, status }: Callback, self: ResourceLink): Members {
   const cbid = { cbid: callbackId };
   const shown = shownSubscribe(subscribe);
@@ -103,7 +103,7 @@ function callbackOf(context: Context, { callbackId, subscribe, status }: Callbac
   };
 }
 
-/** Interface 3.19.2 and 4.17.2 CallbackRef. */
+/** CallbackRef (interface 3.19.2 and 4.17.2). */
 function referenceTo(context: Context, { callbackId, status }: Callback): Members {
   return {
     _links: linksOf({

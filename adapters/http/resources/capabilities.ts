@@ -1,4 +1,4 @@
-/** Values and commands of a car, by the names of scopes: interface 3.19.2 and 4.17.2 OnboardCapabilities. */
+/** Values and commands that a car supports, by scope name: OnboardCapabilities (interface 3.19.2 and 4.17.2). */
 import type { Side } from '../../../protocol/interface/operation.ts';
 import { remoteScope } from '../../../protocol/interface/operations/scopes.ts';
 import { remoteKindsOf } from '../../../protocol/interface/schemas/delivery.ts';

@@ -21,7 +21,7 @@ export interface KeyPosition {
   readonly id: string;
 }
 
-/** A part of a collection. An omitted bound does not limit it. */
+/** A range of a collection. If a bound is omitted, the range is open on that side. */
 export interface KeyRange {
   readonly from?: KeyPosition;
   /** Last position, included. */
@@ -33,16 +33,16 @@ export interface KeyRange {
 /** A collection that is read in parts, along an index. */
 export interface Keyset<T extends KeyPosition> {
   count(range: KeyRange): Promise<number>;
-  /** Returns the position after skipping `skip` records; reads positions only. `backwards`: counted from the end. */
+  /** Returns the position after skipping `skip` records; reads only positions. `backwards`: counts from the end. */
   nth(range: KeyRange, skip: number, backwards?: boolean): Promise<KeyPosition | undefined>;
-  /** Returns the first `limit` records; with `backwards` the last ones, newest first. */
+  /** Returns the first `limit` records, or with `backwards` the last ones, newest first. */
   read(range: KeyRange, limit: number, backwards?: boolean): Promise<readonly T[]>;
 }
 
 /** Reads records of one vehicle: from the store of the car, or at a hub from the messages of the car. */
 export interface RecordSource {
   get(collection: string, id: string): Awaitable<StoredRecord | undefined>;
-  /** Returns records with `from` ≤ at < `to`, ascending by time, then by id. */
+  /** Returns records with `from` ≤ at < `to`, ordered by time, then by id. */
   list(collection: string, from?: number, to?: number): Iterable<StoredRecord> | AsyncIterable<StoredRecord>;
   /** Returns the last record of {@link list}. If omitted, callers list the records to find it. */
   last?(collection: string): Awaitable<StoredRecord | undefined>;
@@ -72,7 +72,7 @@ interface InterfaceOwners {
   newId(): string;
 }
 
-/** The interface of a car: it serves only that car. */
+/** The interface of a car, which serves only that car. */
 export interface CarView extends VehicleView, InterfaceOwners {}
 
 /** One of many vehicles, before its Status is read. */
@@ -86,16 +86,16 @@ export interface VehicleRecord extends StoredRecord {
   readonly outline: VehicleOutline;
 }
 
-/** Vehicles of an interface: the car itself, or at a hub the cars that the caller may see. */
+/** Vehicles that an interface serves: the car itself, or at a hub the cars that the caller may see. */
 export interface ServedVehicles extends InterfaceOwners {
   byId(id: string): Awaitable<VehicleView | undefined>;
   byVin(vin: string): Awaitable<VehicleView | undefined>;
   readonly vehicles: ListedVehicles;
   /** Records of all vehicles. */
   readonly records: ListedRecords;
-  /** Returns the record with this id, of any vehicle. */
+  /** Returns the record with this id, whichever vehicle it belongs to. */
   record(collection: string, id: string): Awaitable<VehicleRecord | undefined>;
-  /** Vehicle for a request without one: in a car, that car. */
+  /** Vehicle used if a request names none: in a car, that car. */
   readonly unnamed: VehicleView;
 }
 
@@ -103,13 +103,13 @@ export interface ListedVehicle extends KeyPosition {
   readonly outline: VehicleOutline;
 }
 
-/** A car returns all at once. A hub returns those with this VIN prefix in parts, by VIN. */
+/** A car returns all vehicles at once. A hub returns those with this VIN prefix in parts, ordered by VIN. */
 export type ListedVehicles = readonly ListedVehicle[] | ((prefix: string) => Keyset<ListedVehicle>);
 
-/** Returns records with `from` ≤ at one by one, ascending by time, then by id. */
+/** Returns records with `from` ≤ at one at a time, ordered by time, then by id. */
 type WholeRecords = (collection: string, from?: number) => AsyncIterable<VehicleRecord>;
 
-/** In a car one by one; at a hub in parts. */
+/** A car lists records one at a time, a hub in parts. */
 export type ListedRecords =
   | { readonly whole: WholeRecords }
   | {
@@ -119,7 +119,7 @@ export type ListedRecords =
       newest(collection: string): Keyset<VehicleRecord>;
     };
 
-/** Presents one car as an interface of any number of vehicles. Reads nothing before it is requested. */
+/** Presents one car as an interface of several vehicles. Reads nothing until it is requested. */
 export function onlyVehicle(car: CarView): ServedVehicles {
   const outline: VehicleOutline = {
     get vehicle() {
@@ -155,18 +155,18 @@ export function onlyVehicle(car: CarView): ServedVehicles {
 /** The vehicle, from the configuration of the car. */
 export interface VehicleDescription {
   readonly vin: string;
-  /** `vid` on the fleet side, `id` on the user side. */
+  /** Called `vid` on the fleet side and `id` on the user side. */
   readonly id: string;
   readonly motorization: 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen';
   readonly brand?: string;
-  /** Name of the model: one text, or texts by language (RFC 5646, e.g. `fr` or `pt-BR`) and `default` for others. */
+  /** Model name: one string, or strings by language (RFC 5646, e.g. `fr` or `pt-BR`) and `default` for all others. */
   readonly label?: string | Readonly<Record<string, string>>;
   /** Addresses of pictures; the interface lists at most 12. */
   readonly pictures?: readonly string[];
   /** Time of creation, UTC ms. */
   readonly createdAt?: number;
   readonly updatedAt?: number;
-  /** Telephone number of the call centre for stolen cars, by country. */
+  /** Telephone numbers of the call centres for stolen cars, by country. */
   readonly callCenters?: Readonly<Partial<Record<Country, string>>>;
 }
 
@@ -190,13 +190,13 @@ export interface Capabilities {
   readonly data: readonly DataCapability[];
   /** Actions of the profile, e.g. `doors.lock`. */
   readonly actions: ReadonlySet<string>;
-  /** True if remote commands are accepted: there are keys that may sign them. */
+  /** True if the car accepts remote commands, i.e. if there are keys that may sign them. */
   readonly commands: boolean;
 }
 
 /** The monitors of the car (implemented by agent/monitors/desk.ts). */
 export interface MonitorBook {
-  /** The custom signals that monitors may use. If omitted, there are none. */
+  /** The custom signals that monitors may use. If omitted, monitors can use none. */
   readonly signals?: SignalRules;
   readonly all: readonly Monitor[];
   get(id: string): Monitor | undefined;
@@ -211,10 +211,10 @@ export interface MonitorBook {
 export interface CallbackBook {
   list(side: CallbackSide): readonly Callback[];
   get(id: string): Callback | undefined;
-  /** Adds or replaces a callback; done when it is on disk. @throws VigieError `input.malformed`, `input.unknown` */
+  /** Adds or replaces a callback; resolves when it is on disk. @throws VigieError `input.malformed`, `input.unknown` */
   put(side: CallbackSide, id: string, input: unknown): Callback | Promise<Callback>;
   setStatus(id: string, status: CallbackStatus): Callback | Promise<Callback>;
-  /** Removes the callback with its monitors of the user side. Returns false if it does not exist. */
+  /** Removes the callback and, on the user side, its monitors. Returns false if it does not exist. */
   remove(id: string): boolean | Promise<boolean>;
   /** Checks a monitor's delivery settings before submission. @throws VigieError `input.malformed`, `input.unknown` */
   checkMonitor(side: CallbackSide, parameter: unknown): void;
@@ -225,6 +225,6 @@ export interface RemoteBook {
   /** Returns the commands that were sent with this callback. */
   all(callbackId: string): readonly RemoteAction[];
   get(id: string): RemoteAction | undefined;
-  /** Signs the command with the key of this interface and passes it to the car; done when the car has stored it. */
+  /** Signs the command with the key of this interface and passes it to the car; resolves when the car has stored it. */
   submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }>;
 }

@@ -9,8 +9,9 @@ import { type Context, contextIn, found, namesVehicle, periodsOf } from './conte
 import { Yielder } from './yield.ts';
 
 /**
- * Interface 3.19.2 CollectionResult: the requested page, under `name` in `_embedded`. `items` contains all entries
- * after the filters, ascending by time, then by id. Yields to other requests while it writes a long page.
+ * Returns the requested page as CollectionResult (interface 3.19.2), with the entries under `name` in `_embedded`.
+ * `items` contains all entries after the filters, ordered by time, then by id. Yields to other requests while it writes
+ * a long page.
  */
 export async function collection<T extends RecordPosition>(
   { call, tokens }: Context,
@@ -57,13 +58,13 @@ export function collectionOfVehicles(
   return collection(context, name, listed, write);
 }
 
-/** Describes how to read and write a list of records. */
+/** How to select and write the records of a list. */
 interface RecordList<T> {
-  /** The collection, named after the kind of its messages. */
+  /** Name of the collection; it equals the kind of its messages. */
   readonly collection: string;
-  /** Name of the list in the answer. */
+  /** Name of the list in the response. */
   readonly name: string;
-  /** Scope that the caller needs. Otherwise the collection is empty. */
+  /** Scope that the caller needs; without it, the list is empty. */
   readonly scope?: Scope;
   /** Filters in addition to `timestamps`. */
   readonly filter?: RecordFilter;
@@ -107,7 +108,7 @@ function pageOf({ links, total, totalPage, currentPage }: Page<unknown>, name: s
 /** A record with its position in its collection. */
 export interface Kept<T> extends RecordPosition {
   readonly record: T;
-  /** The vehicle of the record. If omitted, the vehicle of the request. */
+  /** Vehicle of the record. If omitted, it is the vehicle of the request. */
   readonly outline?: VehicleOutline;
 }
 
@@ -116,7 +117,7 @@ export async function contextOfKept(context: Context, { outline }: Pick<Kept<unk
   return outline === undefined ? context : contextIn(context, outline);
 }
 
-/** Kinds of records with a time earlier than their creation. */
+/** Kinds of records whose time is earlier than their creation. */
 const madeLater: ReadonlySet<string> = new Set(['trip', 'alert', 'stolen']);
 
 /** Returns all records that may match, and possibly others. */
@@ -132,7 +133,7 @@ async function* wholeOf<T>(
   }
   const { whole } = served.records;
   if (whole === undefined) return;
-  // Ids are unique within a vehicle; prefix the vehicle's id to make them unique.
+  // Ids are unique only within a vehicle: append the vehicle's id.
   for await (const stored of whole(name, from)) {
     yield { ...(stored as Kept<T>), id: `${stored.id} ${stored.outline.vehicle.id}` };
   }
@@ -145,7 +146,7 @@ function latestOf(periods: RecordFilter['periods']): number | undefined {
   return Number.isFinite(latest) ? latest + 1 : undefined;
 }
 
-/** Order that {@link collection} expects, for collections of several vehicles. */
+/** Compares records in the order that {@link collection} expects. */
 export function byTimeAndId(a: RecordPosition, b: RecordPosition): number {
   return a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }

@@ -10,14 +10,14 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { linkToTrip } from './trips.ts';
 
 /**
- * `GET …/collisions` of a vehicle, of a fleet (deprecated) and of a trip; `one` is the operation that reads one
- * collision.
+ * `GET …/collisions` of a vehicle, of a fleet (deprecated) and of a trip. @param one id of the operation that reads one
+ * collision
  */
 export function collisions(one: string): (context: Context) => Promise<Answer> {
   return async (context) =>
     collectionOfRecords<Collision>(context, {
       collection: 'collision',
-      // The published interface has this capital letter.
+      // Capitalised in the published interface.
       name: 'Collisions',
       scope: 'data:collision',
       filter: await tripFilter(context),

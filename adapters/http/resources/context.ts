@@ -1,4 +1,4 @@
-/** One request, with everything that resources need to answer it. */
+/** One request, with all that resources need to respond to it. */
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Viewer } from '../../../protocol/interface/json/viewer.ts';
 import type { Side } from '../../../protocol/interface/operation.ts';
@@ -21,16 +21,16 @@ export interface Context {
   readonly fleet: FleetDescription | undefined;
   /** Owner of the callbacks and monitors of the request. */
   readonly owner: string;
-  /** Reader of the answer. */
+  /** The client for whom the response is written. */
   readonly viewer: Viewer;
   /** Returns true if the caller may read the data of the scope. */
   readonly sees: Sees;
 }
 
-/** Answers requests of one operation. */
+/** Handles the requests of one operation. */
 export type Resource = (context: Context) => Answer | Promise<Answer>;
 
-/** @throws VigieError `request.unknown` for a fleet that is not the caller's, and for another vehicle */
+/** @throws VigieError `request.unknown` if the path names another vehicle, or a fleet that the caller may not access */
 export async function contextOf(served: ServedVehicles, call: Call, tokens: PageTokens): Promise<Context> {
   const { operation, path, caller, query } = call;
   const { side } = operation;
@@ -75,7 +75,7 @@ async function vehicleIn(
   return named;
 }
 
-/** Returns true if the path names a vehicle; otherwise the request is about all vehicles. */
+/** Returns true if the path names a vehicle; otherwise the request concerns all vehicles. */
 export function namesVehicle({ path }: Call): boolean {
   return (path['vid'] ?? path['id'] ?? path['vin']) !== undefined;
 }
@@ -91,7 +91,7 @@ export function fleetsOf({ fleets }: ServedVehicles, { caller }: Call): readonly
   return fleets.filter(({ id }) => caller.fleets === undefined || caller.fleets.has(id));
 }
 
-/** Returns the error for an id that does not exist among this kind of resource. */
+/** Returns the error for an id that no resource of this kind has. */
 export function unknown(what: string, id: string): VigieError {
   return new VigieError('request.unknown', `there is no ${what} ${JSON.stringify(id)} here`);
 }
@@ -107,7 +107,7 @@ export function periodsOf({ query }: Call): readonly Period[] | undefined {
   return query['timestamps'] as readonly Period[] | undefined;
 }
 
-/** Returns an answer 200 with a body. */
+/** Returns a response with status 200 and a body. */
 export function found(body: unknown): Answer {
   return { status: 200, body };
 }

@@ -1,8 +1,8 @@
-/** Status.energy for old clients of the user side: a list with one entry for each energy. */
+/** Status.energy for old clients of the user side: a list with one entry per energy. */
 import { defined } from '../../../protocol/defined.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 
-/** Members of an entry of `energies` that the list repeats. */
+/** Fields of an entry of `energies` that the list repeats. */
 export interface WrittenEnergy {
   readonly type: string;
   readonly level?: number;

@@ -1,7 +1,7 @@
 /**
- * Ids of resources that callers create. They contain the owner, so that no second list of owners must be kept in step:
- * eight hexadecimal digits for the owner, `_`, a UUID. Resources from commands or files have ids of another form and
- * belong to every caller of their side.
+ * Ids of resources that callers create: eight hexadecimal digits for the owner, `_`, a UUID. They contain the owner, so
+ * that no separate list of owners has to be kept consistent. Resources created by commands or files have ids of another
+ * form and belong to all callers of their side.
  */
 import { refuseOther } from '../idempotency.ts';
 import type { Context } from './context.ts';
@@ -12,13 +12,13 @@ export function ownedId(owner: string, uuid: string): string {
   return `${tagOf(owner)}_${uuid}`;
 }
 
-/** Returns true if the id belongs to a resource of this owner, or to one without owner. */
+/** Returns true if this owner owns the resource with this id, or if the resource has no owner. */
 export function belongsTo(id: string, owner: string): boolean {
   const tag = tagIn(id);
   return tag === undefined || tag === tagOf(owner);
 }
 
-/** Length of a UUID, and of its part that the key determines. */
+/** Length of a UUID, and of the part that is derived from the idempotency key. */
 const UUID_LENGTH = 36;
 const KEY_LENGTH = 18;
 

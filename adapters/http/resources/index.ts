@@ -1,4 +1,4 @@
-/** Handlers of every operation of the interface, with data of the car, or at a hub with data that cars have sent. */
+/** Handlers of all operations of the interface: with data of the car, or at a hub with data that cars have sent. */
 import type { Call, Handler, Handlers } from '../call.ts';
 import type { PageTokens } from '../paging.ts';
 import { alarm, alarms } from './alarms.ts';
@@ -28,16 +28,16 @@ import { capabilitiesByVin, vehicle, vehicles } from './vehicles.ts';
 import { tripWaypoints } from './waypoints.ts';
 
 /**
- * Returns the handlers of all operations by their ids. They throw VigieErrors: `request.unknown` for a missing
- * resource, `input.malformed` and `input.unknown` for an invalid body or page token, `request.forbidden` for a remote
- * without its scope, `store.failed` if the disk fails to write.
+ * Returns the handlers of all operations by id. They throw VigieErrors: `request.unknown` for a missing resource,
+ * `input.malformed` and `input.unknown` for an invalid body or page token, `request.forbidden` for a remote without its
+ * scope, `store.failed` if writing to the disk fails.
  */
 export function handlers(car: CarView, tokens: PageTokens): Handlers {
   const served = onlyVehicle(car);
   return handlersOf(() => served, tokens);
 }
 
-/** Like {@link handlers}, for any number of vehicles: those that each caller may see. */
+/** Like {@link handlers}, for the vehicles that `served` returns for each call. */
 export function handlersOf(served: (call: Call) => Awaitable<ServedVehicles>, tokens: PageTokens): Handlers {
   const answered = Object.entries(resources()).map(([id, resource]): [string, Handler] => [
     id,
@@ -93,7 +93,7 @@ function resources(): Readonly<Record<string, Resource>> {
     'fleet.fleetAlerts.get': alert,
     'fleet.fleetCollisions.list': collisions('fleetCollisions.get'),
     'fleet.fleetCollisions.get': collision,
-    // The fleet side has no operation for one collision of a trip.
+    // The fleet side has no operation that reads one collision of a trip.
     'fleet.tripCollisions.list': collisions('collisions.get'),
     'fleet.stolen.list': thefts,
     'fleet.stolen.get': theft,
@@ -104,7 +104,7 @@ function resources(): Readonly<Record<string, Resource>> {
   };
 }
 
-/** Returns the same resources for both sides. */
+/** Returns the resources under the operation ids of both sides. */
 function both(named: Readonly<Record<string, Resource>>): Record<string, Resource> {
   return Object.fromEntries(
     Object.entries(named).flatMap(([name, resource]) => [

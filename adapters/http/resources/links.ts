@@ -1,4 +1,4 @@
-/** Links of answers: each refers to an operation of the table, and is omitted if the caller would be refused. */
+/** Links in responses. Each refers to an operation, and is omitted if the caller may not call that operation. */
 
 import { scopesOf } from '../../../protocol/interface/access.ts';
 import type { Operation } from '../../../protocol/interface/operation.ts';
@@ -9,15 +9,15 @@ import type { Context } from './context.ts';
 /** Interface 3.19.2 Link. */
 export interface ResourceLink {
   readonly href: string;
-  /** True if `href` has names in braces that the client replaces by ids (RFC 6570 level 1). */
+  /** True if `href` contains names in braces that the client must replace by ids (RFC 6570 level 1). */
   readonly templated?: true;
 }
 type Links = Readonly<Record<string, ResourceLink | readonly ResourceLink[] | undefined>>;
 
 /**
- * Returns the link to an operation; `name` omits the side, e.g. `trips.get`. Path parameters come from `more`, else
- * from the request and the car; parameters in `open` stay as a template. Returns undefined if the caller lacks its
- * scopes, or if the operation needs a vehicle and the request has none.
+ * Returns the link to an operation; `name` omits the side, e.g. `trips.get`. Path parameters come from `more`,
+ * otherwise from the request and the car; those in `open` remain as a template. Returns undefined if the caller lacks
+ * the operation's scopes, or if the operation needs a vehicle and the request has none.
  */
 export function linkTo(
   context: Context,
@@ -61,7 +61,7 @@ function allowed({ call }: Context, operation: Operation): boolean {
   return granted === undefined || lackOf(scopesOf(operation), granted) === undefined;
 }
 
-/** Returns true if a vehicle is needed but missing: only at a hub; in a car, the default vehicle is that car. */
+/** Returns true if a vehicle is needed but missing. Happens only at a hub: in a car, the default is that car. */
 function lacksVehicle({ car }: Context, { path }: Operation, given: readonly string[]): boolean {
   if (car.vehicle.id !== '') return false;
   return ['vid', 'id', 'vin'].some((name) => path.includes(`{${name}}`) && !given.includes(name));

@@ -1,4 +1,4 @@
-/** Position of the car at the time of its telemetry: interface 3.19.2 TelemetryExtension.location. */
+/** Position of the car at the time of a telemetry sample: TelemetryExtension.location (interface 3.19.2). */
 import { type Feature, feature } from '../../../protocol/interface/json/position.ts';
 import { type Slot, type SlotValue, slotAt, slots } from '../../../protocol/slots.ts';
 import type { RecordPosition } from '../paging.ts';
@@ -7,7 +7,7 @@ import type { SampleReader } from './series.ts';
 
 const PREFIX = 'lastPosition.';
 
-/** Slots of the parts of a position. */
+/** Slots of Status that contain a part of a position. */
 export const placeSlots: readonly Slot[] = slots.filter(({ path }) => path.startsWith(PREFIX));
 const privacy = slotAt('privacy.state');
 const places: ReadonlySet<Slot> = new Set(placeSlots);
@@ -16,12 +16,12 @@ export function isPlace(slot: Slot): boolean {
   return places.has(slot);
 }
 
-/** Age after which a value counts as unknown, ms: an unchanged value is read again once a minute. */
+/** Age in ms from which a value counts as unknown: even unchanged values are read again once a minute. */
 const KNOWN = 90_000;
 
 /**
- * Returns the last read position, at most 90 s old and not older than the last privacy period: a privacy choice in the
- * car also applies to conclusions from earlier readings.
+ * Returns the last read position, unless it is more than 90 s old or older than the last privacy period: a privacy
+ * choice in the car also forbids conclusions from earlier readings.
  */
 export async function locationOf(
   context: Context,

@@ -5,7 +5,7 @@ import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import { compileMonitor, type MonitorParameter } from '../../../protocol/schema/monitor.ts';
 import type { Context } from './context.ts';
 
-/** Returns the missing scopes for the monitor's conditions and contents. @throws VigieError as compileMonitor does */
+/** Returns the scopes that the caller lacks for the monitor. @throws VigieError as compileMonitor does */
 export function scopesLacking({ call, sees, car }: Context, input: unknown): readonly Scope[] {
   if (call.caller.scopes === undefined) return [];
   const isPosition = (signal: string): boolean => car.monitors.signals?.rule(signal)?.position === true;
@@ -13,7 +13,7 @@ export function scopesLacking({ call, sees, car }: Context, input: unknown): rea
 }
 
 /**
- * A caller who changes the address of a callback gets the events of its monitors.
+ * Call before a caller changes the address of a callback, because the new address gets the events of its monitors.
  * @throws VigieError `request.forbidden` if these events contain data that the caller may not read
  */
 export function checkMonitorsOf(context: Context, callbackId: string): void {
@@ -22,7 +22,7 @@ export function checkMonitorsOf(context: Context, callbackId: string): void {
   }
 }
 
-/** @throws VigieError `request.forbidden` if it would send hidden values, and the errors of compileMonitor */
+/** @throws VigieError `request.forbidden` if the monitor would send hidden data, and the errors of compileMonitor */
 export function checkScopes(context: Context, input: unknown): void {
   const missing = scopesLacking(context, input);
   if (missing.length === 0) return;
@@ -30,13 +30,13 @@ export function checkScopes(context: Context, input: unknown): void {
   throw new VigieError('request.forbidden', `the data of the monitor need the ${scopes}`);
 }
 
-/** Delivery settings, which compileMonitor separates from the rest. */
+/** Delivery settings, which compileMonitor separates from the rest of a monitor. */
 interface Delivery {
   readonly subscribeParam?: { readonly callbackId?: string; readonly callback?: unknown };
   readonly attributes?: unknown;
 }
 
-/** An unreadable monitor, which only a command can have created, needs no scope. */
+/** Unreadable settings, which only a command can have created, count as empty. */
 export function deliveryOf({ delivery }: MonitorParameter): Delivery {
   if (delivery === undefined) return {};
   try {

@@ -1,4 +1,4 @@
-/** Monitors: rules that the car evaluates, of a fleet or of one of a user's callbacks. */
+/** Monitors: rules that the car evaluates. A monitor belongs to a fleet or to one of a user's callbacks. */
 
 import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
@@ -33,7 +33,7 @@ export function monitor(context: Context): Answer {
   return found(monitorOf(context, monitorAskedFor(context), selfOf(context)));
 }
 
-/** `POST …/monitors`: the monitor runs at once. */
+/** `POST …/monitors`: creates a monitor, which runs immediately. */
 export async function createMonitor(asked: Context): Promise<Answer> {
   const context = await contextOfVehicle(asked);
   const { car, owner, side } = context;
@@ -44,19 +44,19 @@ export async function createMonitor(asked: Context): Promise<Answer> {
   const ids = car.monitors.all.map(({ monitorId }) => monitorId);
   const before = car.monitors.get(madeBefore(context, uuid, ids) ?? '');
   if (before === undefined && side === 'user') checkRoom(context);
-  // Setting the present status again changes nothing, and waits until the present status is on disk.
+  // If the monitor exists, set its current status again: that changes nothing, but waits until it is on disk.
   const monitor = await (before === undefined
     ? car.monitors.put(ownedId(owner, uuid), input)
     : car.monitors.setStatus(before.monitorId, before.status));
   return accepted(context, monitor);
 }
 
-/** Largest number of a user's monitors of a vehicle. Interface 4.17.2, "Callback, Monitor & Remote management". */
+/** Maximum number of monitors per user and vehicle: interface 4.17.2, "Callback, Monitor & Remote management". */
 const USER_MONITORS = 5;
 
 /** @throws VigieError `input.malformed` if the user already has the maximum number of monitors */
 function checkRoom({ car, owner }: Context): void {
-  // A monitor that a command created without a callback is not listed here.
+  // Does not count monitors that a command created without a callback.
   const own = car.monitors.all.filter(({ monitor, monitorId }) => {
     return deliveryOf(monitor).subscribeParam?.callbackId !== undefined && belongsTo(monitorId, owner);
   });
@@ -90,7 +90,7 @@ export async function removeMonitor(context: Context): Promise<Answer> {
   return { status: 204 };
 }
 
-/** Returns the monitor in the path. @throws VigieError `request.unknown`, also if owner or scopes do not match */
+/** Returns the monitor in the path. @throws VigieError `request.unknown`, also if the caller may not see it */
 function monitorAskedFor(context: Context): Monitor {
   const id = context.call.path['mid'] ?? '';
   const monitor = context.car.monitors.get(id);
@@ -100,8 +100,8 @@ function monitorAskedFor(context: Context): Monitor {
 }
 
 /**
- * A user's monitors belong to the callback in the path; a fleet's have their own webhook. Monitors that a command
- * created without either publish only over MQTT and are not listed here.
+ * Selects the monitors of the requester: a user's monitors belong to the callback in the path; a fleet's have their own
+ * webhook. Monitors that a command created without either publish only over MQTT and are not listed here.
  */
 function ownerFilter(context: Context): (monitor: Monitor) => boolean {
   const { side, owner } = context;
@@ -114,7 +114,7 @@ function ownerFilter(context: Context): (monitor: Monitor) => boolean {
 }
 
 /**
- * Returns the request, restricted to the vehicle that `vid` in its body or header names; if omitted, that of its path.
+ * Returns the request, restricted to the vehicle `vid` of its body or header, otherwise to the vehicle of its path.
  * @throws VigieError `input.unknown` for a vehicle outside the fleet
  */
 async function contextOfVehicle(context: Context): Promise<Context> {
@@ -137,8 +137,8 @@ async function contextOfVehicle(context: Context): Promise<Context> {
 }
 
 /**
- * Returns the monitor in its raw form, with its callback. `delivery` belongs to the stored form and not to the
- * interface: a request with it could name another owner's callback.
+ * Returns the monitor in the body in its raw form, with its callback. Removes `delivery`, which is part of the stored
+ * form and not of the interface: a request could use it to name another owner's callback.
  */
 function inputOf(context: Context): unknown {
   const { call, side } = context;
@@ -152,7 +152,7 @@ function inputOf(context: Context): unknown {
   return { ...parameter, subscribeParam: { ...subscribe, callbackId } };
 }
 
-/** Interface 3.19.2 and 4.17.2 Monitor. */
+/** Monitor (interface 3.19.2 and 4.17.2). */
 function monitorOf(context: Context, monitor: Monitor, self: ResourceLink): Members {
   const { monitorId, status, createdAt, updatedAt } = monitor;
   return {
@@ -185,7 +185,7 @@ function withName({ signal, ...trigger }: NonNullable<MonitorTrigger['data']>): 
   return { ...trigger, data: dataOf({ data: trigger.data, ...defined({ signal }) }) };
 }
 
-/** Interface 3.19.2 and 4.17.2 MonitorRef. */
+/** MonitorRef (interface 3.19.2 and 4.17.2). */
 function accepted(context: Context, { monitorId, status, createdAt, updatedAt }: Monitor): Answer {
   return {
     status: 202,

@@ -1,14 +1,14 @@
-/** Owner of a resource that a caller created, from its id; see {@link ./ids.ts}. */
+/** Owner of a resource that a caller created, derived from the resource's id; see {@link ./ids.ts}. */
 import { createHash } from 'node:crypto';
 
 const owned = /^([0-9a-f]{8})_[0-9a-f-]{36}$/;
 
-/** Returns the digits for an owner in ids. */
+/** Returns the digits that stand for an owner in ids. */
 export function tagOf(owner: string): string {
   return createHash('sha256').update(owner).digest('hex').slice(0, 8);
 }
 
-/** Returns the owner's digits of an id, or undefined if it has no owner. */
+/** Returns the owner's digits in an id, or undefined if the resource has no owner. */
 export function tagIn(id: string): string | undefined {
   return owned.exec(id)?.[1];
 }

@@ -1,4 +1,4 @@
-/** Present position of the car. */
+/** Current position of the car. */
 import { presentPosition } from '../../../agent/model/position.ts';
 import { positionJson } from '../../../protocol/interface/json/position.ts';
 import type { Answer } from '../call.ts';
@@ -12,7 +12,7 @@ export function lastPosition(context: Context): Answer {
   return found(seen);
 }
 
-/** Returns true if {@link lastPosition} has an answer. */
+/** Returns true if {@link lastPosition} has a position to return. */
 export function hasPosition(context: Context): boolean {
   return context.sees('data:position') && presentPosition(context.car.status) !== undefined;
 }

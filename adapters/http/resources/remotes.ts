@@ -15,7 +15,7 @@ import { type Context, found, unknown } from './context.ts';
 import { madeBefore, uuidFor } from './ids.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
-/** `GET …/callbacks/{cbid}/remotes`: those of the kinds that the caller may send. */
+/** `GET …/callbacks/{cbid}/remotes`: lists remotes of the kinds that the caller may send. */
 export function remotes(context: Context): Promise<Answer> {
   const { callbackId } = callbackAskedFor(context);
   const items = context.car.remotes
@@ -68,7 +68,7 @@ export async function sendRemote(context: Context): Promise<Answer> {
   };
 }
 
-/** @throws VigieError `input.malformed` if the callback excludes it. Interface 3.19.2 remoteTypes, 4.17.2 type */
+/** @throws VigieError `input.malformed` if the callback rejects this kind (3.19.2 remoteTypes, 4.17.2 type) */
 function checkKind({ side, subscribe }: Callback, type: RemoteType): void {
   const [taken, kind]: [readonly string[] | undefined, string] =
     side === 'fleet' ? [subscribe.remoteTypes, type] : [subscribe.type, 'Remote'];
@@ -79,7 +79,7 @@ function checkKind({ side, subscribe }: Callback, type: RemoteType): void {
   });
 }
 
-/** Interface 3.19.2 and 4.17.2 RemoteAction. */
+/** RemoteAction (interface 3.19.2 and 4.17.2). */
 function remoteOf(
   context: Context,
   action: RemoteAction & { readonly callbackId: string },

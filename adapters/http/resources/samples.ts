@@ -1,8 +1,8 @@
-/** Readings of telemetry for a reader of the interface: grouped by second. */
+/** Groups telemetry readings into samples of at most one second for readers of the interface. */
 import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';
 import type { Slot, SlotValue } from '../../../protocol/slots.ts';
 
-/** Readings of the car within one second. Each value was read at `at` or less than a second before. */
+/** Readings of the car within one second. Each value was read at `at` or less than a second earlier. */
 export interface Sample {
   /** Time of the newest reading, UTC ms. */
   readonly at: number;
@@ -10,9 +10,9 @@ export interface Sample {
 }
 
 /**
- * Returns the samples of a piece of telemetry, ascending; no two have the same time. A sample ends with its second, and
- * before one of its slots is read again, so no reading is lost. Of two readings of one slot at the same time, the
- * later one counts.
+ * Returns the samples in a stored piece of telemetry, ascending; no two have the same time. A sample ends with its
+ * second, or earlier if a slot that it contains is read again, so that no reading is lost. If two readings of a slot
+ * have the same time, the later one replaces the earlier.
  */
 export function samplesOf(telemetry: Telemetry): Sample[] {
   const samples: { at: number; readonly values: Map<Slot, SlotValue> }[] = [];
@@ -28,7 +28,7 @@ export function samplesOf(telemetry: Telemetry): Sample[] {
   return samples;
 }
 
-/** Groups values by the time of their reading, ascending. */
+/** Groups values by the time at which they were read, ascending. */
 function byTime(telemetry: Telemetry): [at: number, values: Map<Slot, SlotValue>][] {
   const times = new Map<number, Map<Slot, SlotValue>>();
   for (const { slot, value, at } of readingsFromTelemetry(telemetry)) {

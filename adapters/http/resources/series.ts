@@ -1,4 +1,4 @@
-/** Stored telemetry as samples: found by time, read piece by piece. */
+/** Reads stored telemetry as samples: finds them by time and reads one stored piece after another. */
 import type { StoredRecord } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Period } from '../../../protocol/interface/parameters.ts';
@@ -10,15 +10,15 @@ import { type Sample, samplesOf } from './samples.ts';
 import { Yielder } from './yield.ts';
 
 const COLLECTION = 'telemetry';
-/** Longest span of a piece, ms: a minute, plus the delay of late readings (agent/recorders/telemetry.ts). */
+/** Maximum timespan of a piece in ms: a minute, plus the delay of late readings (agent/recorders/telemetry.ts). */
 export const PIECE = 120_000;
-/** Number of pieces that a hub reads for a request without a period: as many as the entries of the longest page. */
+/** Number of pieces that a hub reads if the request has no period: as many as the longest page has entries. */
 const NEWEST = 2_000;
-/** Largest number of samples with cached times, 8 bytes each. */
+/** Maximum number of samples whose times are cached, 8 bytes each. */
 const REMEMBERED = 500_000;
 const OVERHEAD = 64;
 
-/** Caches by vehicle; a cache lives as long as the records of its vehicle. */
+/** Series by the source of their records. A series is freed together with its source. */
 const known = new WeakMap<RecordSource, TelemetrySeries>();
 
 export function seriesOf(records: RecordSource): TelemetrySeries {
@@ -29,7 +29,7 @@ export function seriesOf(records: RecordSource): TelemetrySeries {
 
 export class TelemetrySeries {
   readonly #records: RecordSource;
-  /** Times of the samples of a piece that contain any of some slots, by piece and slots. Last used entries are last. */
+  /** By piece and slots: times of the samples that contain any of the slots. Least recently used entries are first. */
   readonly #times = new Map<string, Float64Array>();
   #remembered = 0;
 
@@ -39,7 +39,8 @@ export class TelemetrySeries {
 
   /**
    * Returns the positions of samples within the periods (undefined: all time) that contain any of the `wanted` slots,
-   * which `key` names: ascending by time, then by piece. Yields to other work while it searches.
+   * ordered by time, then by piece. `key` identifies the set of slots in the cache. Yields to other work during the
+   * search.
    */
   async places(
     wanted: ReadonlySet<Slot>,
@@ -62,20 +63,20 @@ export class TelemetrySeries {
   }
 
   /**
-   * Returns the start of the oldest of the newest {@link NEWEST} pieces, UTC ms, or undefined if there are fewer, or if
-   * they belong to a car, which has few (docs/durability.md).
+   * Returns the start in UTC ms of the oldest of the newest {@link NEWEST} pieces. Returns undefined if there are
+   * fewer, and in a car, which stores only few (docs/durability.md).
    */
   async newestBegin(): Promise<number | undefined> {
     return (await this.#records.keys?.(COLLECTION, {}).nth({}, NEWEST - 1, true))?.at;
   }
 
-  /** Returns a reader of samples; reading the samples of one piece in a row is fastest. */
+  /** Returns a reader of samples. It is fastest if the samples of one piece are read in succession. */
   reader(): SampleReader {
     return new SampleReader(this.#records);
   }
 
   #timesOf(piece: StoredRecord, wanted: ReadonlySet<Slot>, key: string): Float64Array {
-    // A piece that was stored again with another time is another piece.
+    // If a piece was stored again with another time, it counts as another piece.
     const name = `${piece.id} ${piece.at} ${key}`;
     const known = this.#times.get(name);
     if (known !== undefined) {
@@ -99,7 +100,7 @@ export class TelemetrySeries {
   }
 }
 
-/** Reads the samples of a page and caches the pieces. */
+/** Reads the samples of a page and caches their pieces. */
 export class SampleReader {
   readonly #records: RecordSource;
   readonly #pieces = new Map<string, readonly Sample[]>();
@@ -109,17 +110,17 @@ export class SampleReader {
     this.#records = records;
   }
 
-  /** Returns the sample, or undefined if it has been dropped in the meantime. */
+  /** Returns the sample at this position, or undefined if it has been dropped meanwhile. */
   async at({ at, id }: RecordPosition): Promise<Sample | undefined> {
     return (await this.#piece(id))?.find((sample) => sample.at === at);
   }
 
-  /** Returns the samples at a position and less than `span` ms before it, newest first. */
+  /** Returns the samples at a position and up to (not including) `span` ms before it, newest first. */
   async before(place: RecordPosition, span: number): Promise<Iterable<Sample>> {
     return newestFirst(await this.#surrounding(place, span), place.at, span);
   }
 
-  /** Returns samples of this piece and of earlier ones that may be requested, ascending. */
+  /** Returns, in order of time, the samples of this piece and of earlier pieces within reach of `span`. */
   async #surrounding({ id }: RecordPosition, span: number): Promise<readonly Sample[]> {
     const known = this.#surroundings.get(id);
     if (known !== undefined) return known;

@@ -6,13 +6,13 @@ export interface Coordinates {
   readonly longitude: number;
 }
 
-/** Number of points processed together: work is at most this times the number of points. Each part keeps its ends. */
+/** Points per part, which bounds the work to this times the number of points. The ends of each part remain. */
 const STRETCH = 256;
 
 /**
- * Returns the points that remain if each omitted point may deviate `tolerance` metres from the straight line between
- * its remaining neighbours. The first and the last point always remain; points so far apart that the earth is not flat
- * between them (100 km) are measured on the plane of the first of them.
+ * Returns the points that remain if an omitted point may deviate at most `tolerance` metres from the straight line
+ * between its remaining neighbours. The first and last point always remain. Distances are measured on the plane at the
+ * earlier of the two neighbours, even if they are so far apart (100 km) that the earth's curvature matters.
  */
 export function simplified<T>(points: readonly T[], at: (point: T) => Coordinates, tolerance: number): T[] {
   if (points.length < 3) return [...points];
@@ -34,7 +34,7 @@ export function simplified<T>(points: readonly T[], at: (point: T) => Coordinate
   return points.filter((_, index) => stays[index] === 1);
 }
 
-/** Returns the point that is farthest from the line of its part, if farther than the tolerance. */
+/** Returns the point farthest from the line between the ends of its part, if farther than the tolerance. */
 function farthestOf<T>(
   points: readonly T[],
   at: (point: T) => Coordinates,

@@ -1,4 +1,4 @@
-/** Status: the present state of the car, in the form of the caller's side. */
+/** Status: the current state of the car, in the form of the caller's side. */
 import { statusJson } from '../../../protocol/interface/json/status.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { StatusContents } from '../../../protocol/schema/status.ts';

@@ -58,16 +58,16 @@ async function listed(context: Context, periods: readonly Period[] | undefined):
   });
 }
 
-/** Members of a sample in the answer. */
+/** Data of a sample that the response contains. */
 interface Shown {
   readonly slots: ReadonlySet<Slot>;
-  /** Key of the set of slots. */
+  /** Identifies the set of slots. */
   readonly key: string;
   /** Requested kinds. */
   readonly types: readonly string[] | undefined;
 }
 
-/** Returns the readings of the requested kinds (interface 3.19.2 TelemetryEnum). If `types` is omitted, all kinds. */
+/** Returns the slots of the requested kinds (interface 3.19.2 TelemetryEnum); `types` undefined: of all kinds. */
 function shownOf({ sees }: Context, types: readonly string[] | undefined): Shown {
   const names = types === undefined ? all : [...new Set(types)].sort().flatMap((type) => telemetrySections[type] ?? []);
   const members = sees('data:telemetry') ? names : [];
@@ -86,7 +86,7 @@ function entryOf(context: Context, place: RecordPosition, sample: Sample | undef
   };
 }
 
-/** Returns the address of exactly one sample. */
+/** Returns the address of the list that contains only this sample. */
 function atMoment(context: Context, at: number): ResourceLink {
   const list = context.call.path['tid'] === undefined ? 'telemetry.list' : 'tripTelemetry.list';
   const period = encodeURIComponent(`${dateTime(at)}/${dateTime(at)}`);
@@ -96,7 +96,7 @@ function atMoment(context: Context, at: number): ResourceLink {
 const values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
 const createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
 
-/** Returns the objects of Status that the readings form. */
+/** Returns the objects of Status that consist of the readings. */
 function contentsOf(sample: Sample | undefined, wanted: ReadonlySet<Slot>): StatusContents {
   const read = [...(sample?.values ?? [])].filter(([slot]) => wanted.has(slot) && !isPlace(slot));
   for (const [slot, value] of read) {
@@ -111,7 +111,7 @@ function contentsOf(sample: Sample | undefined, wanted: ReadonlySet<Slot>): Stat
   return contents;
 }
 
-/** Returns the period of a list without a requested period; undefined: all time. Later pages keep the first one's. */
+/** Returns the period of a list if the request has none; undefined: all time. Later pages use the first page's. */
 async function periodOfList({ car, call, tokens }: Context): Promise<Period[] | undefined> {
   const walk = viewOf(call, tokens, scopeOf(call, 'ascending'));
   if (walk !== undefined) return [{ from: walk.first.at, to: walk.last.at + 1 }];
@@ -119,7 +119,7 @@ async function periodOfList({ car, call, tokens }: Context): Promise<Period[] | 
   return from === undefined ? undefined : [{ from }];
 }
 
-/** Returns the intersections of periods with the period from `from` (included) to `to` (excluded). */
+/** Returns the parts of the periods between `from` (inclusive) and `to` (exclusive). */
 function common(periods: readonly Period[], from: number, to: number): Period[] {
   return periods.flatMap((period) => {
     const begin = Math.max(from, period.from ?? from);

@@ -35,7 +35,7 @@ export async function tripAskedFor(context: Context): Promise<Trip> {
   return context.car.present(found);
 }
 
-/** Returns the link to a trip that is still stored. */
+/** Returns the link to a trip, or undefined if the trip is no longer stored. */
 export async function linkToTrip(context: Context, id: string | undefined): Promise<ResourceLink | undefined> {
   if (id === undefined || (await recordOf(context, 'trip', id)) === undefined) return undefined;
   return linkTo(context, 'trips.get', { tid: id });

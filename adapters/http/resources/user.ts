@@ -8,8 +8,8 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { vehicleOf } from './vehicles.ts';
 
 /**
- * `GET /user`. The interface publishes the list as `Vehicles`, the service sends `vehicles`: the answer contains both,
- * with the vehicles of one page; the link refers to all.
+ * `GET /user`. The interface document calls the list `Vehicles`, the published service sends `vehicles`: the response
+ * has both, each with one page of vehicles; the link refers to all.
  */
 export async function user(context: Context): Promise<Answer> {
   const { served, call } = context;

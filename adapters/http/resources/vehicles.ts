@@ -26,13 +26,13 @@ export async function vehicle(context: Context): Promise<Answer> {
   return found(await vehicleOf(context, selfOf(context)));
 }
 
-/** `GET /vehicles/{vin}`: without its own times. */
+/** `GET /vehicles/{vin}`: does not contain when the vehicle was created or changed. */
 export function capabilitiesByVin(context: Context): Answer {
   const { vin, motorization } = context.car.vehicle;
   return found({ _links: { self: selfOf(context) }, vin, motorization, ...embedded(context) });
 }
 
-/** Interface 3.19.2 and 4.17.2 Vehicle. */
+/** Vehicle (interface 3.19.2 and 4.17.2). */
 export async function vehicleOf(context: Context, self: ResourceLink): Promise<Members> {
   const { vehicle } = context.car;
   const { id, vin, motorization, brand, createdAt, updatedAt } = vehicle;
@@ -68,7 +68,7 @@ async function vehicleLinks(context: Context, self: ResourceLink): Promise<Membe
     monitors: linkTo(context, 'monitors.list', {}, isFleet ? [] : ['cbid']),
     remotes: linkTo(context, 'remotes.list', {}, ['cbid']),
     callbacks: linkTo(context, 'callbacks.list'),
-    // Extensions of the published interface: without them no link refers to these resources.
+    // Extensions of the published interface, in which no link refers to these resources.
     ...(isFleet ? { stolen: linkTo(context, 'stolen.list'), capabilities: linkTo(context, 'capabilities.get') } : {}),
   });
 }
@@ -110,7 +110,7 @@ function labelOf({ car, call }: Context): string | undefined {
   return byLanguage.get('default');
 }
 
-/** Interface 4.17.2 StolenCallCenter of the requested country. */
+/** StolenCallCenter (interface 4.17.2) of the requested country. */
 function callCenterOf({ car, call }: Context): Members {
   const countryCode = call.query['country'] as Country | undefined;
   const phoneNumber = countryCode === undefined ? undefined : car.vehicle.callCenters?.[countryCode];

@@ -9,7 +9,7 @@ import { type Context, isAskedFor } from './context.ts';
 import { simplified } from './simplify.ts';
 import { tripAskedFor } from './trips.ts';
 
-/** Longest period of a stored piece of the route, ms; by default a piece contains the points of a minute. */
+/** Maximum timespan of a stored piece of the route in ms; by default a piece contains one minute. */
 const PIECE = DAY;
 
 interface Point extends RecordPosition {
@@ -23,8 +23,8 @@ export async function tripWaypoints(context: Context): Promise<Answer> {
 }
 
 /**
- * Returns the points between two times (UTC ms, both included; `to` omitted: until now) that `timestamps` includes,
- * without those that `tolerance` makes redundant.
+ * Returns the points between two times in UTC ms (both inclusive; `to` omitted: until now) that are within
+ * `timestamps`, except those that `tolerance` makes redundant.
  */
 export async function waypointsBetween(context: Context, from: number, to = Number.POSITIVE_INFINITY): Promise<Answer> {
   const tolerance = context.call.query['tolerance'] as number | undefined;
