@@ -1,24 +1,24 @@
 /**
- * Records collected for one write. Their CBOR (RFC 8949) is encoded in place, which saves a buffer and a copy for each
- * record: a third of the time of an append.
+ * Collects records for one write. Encodes their CBOR (RFC 8949) in place, which saves a buffer and a copy per record: a
+ * third of the time of an append.
  */
 import { VigieError } from '../../protocol/errors.ts';
 import { crc32cOf } from './crc32c.ts';
 import { headLength, maximumPayload, writeHead } from './record.ts';
 import { markRecord, paddingRecord } from './record-types.ts';
 
-/** Size of a mark: head, array, type, and a string of 12 bytes. */
+/** Size of a mark record in bytes: head, array, type, and a string of 12 bytes. */
 export const markSize = headLength + 15;
-/** Size of the shortest padding: head, array, type, and the head of an empty string. */
+/** Size in bytes of the shortest padding record: head, array, type, and the head of an empty string. */
 export const smallestPadding = headLength + 5;
 
 /** Value that a record may contain. */
 export type Item = number | string | boolean | Uint8Array | readonly Item[];
 
 const INITIAL_BYTES = 8 << 10;
-/** Maximum size of a buffer that a batch keeps for reuse, bytes. */
+/** Maximum size in bytes of a buffer that a batch keeps for reuse. */
 const MAX_KEPT_BYTES = 1 << 20;
-/** Size of the longest CBOR head or float, bytes. */
+/** Size in bytes of the longest CBOR head or float. */
 const MAX_HEAD_BYTES = 9;
 
 const unsigned = 0 << 5;
@@ -41,7 +41,7 @@ export class RecordBatch {
     return this.#length;
   }
 
-  /** The collected records, one after the other; valid until the batch changes. */
+  /** The collected records, concatenated; valid until the batch changes. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -51,7 +51,7 @@ export class RecordBatch {
     return this.#sum;
   }
 
-  /** Clears the batch. The CRC of each record continues from `seed`. Frees an unusually large buffer. */
+  /** Empties the batch. The CRC of each later record continues from `seed`. Frees an unusually large buffer. */
   clear(seed = 0): void {
     this.#length = 0;
     this.#seed = seed;
@@ -76,7 +76,7 @@ export class RecordBatch {
     return size;
   }
 
-  /** Adds a record with the payload `bytes[from..to)` and returns its size. */
+  /** Adds a record whose payload is `bytes[from..to)` and returns its size. */
   addEncoded(bytes: Uint8Array, from: number, to: number): number {
     const at = this.#length;
     const size = headLength + to - from;
@@ -87,7 +87,7 @@ export class RecordBatch {
     return size;
   }
 
-  /** Adds a mark (groups.ts) of {@link markSize} bytes. */
+  /** Adds a mark record (groups.ts), which has {@link markSize} bytes. */
   addMark(from: number, sum: number, synced: number): void {
     const at = this.#length;
     this.#reserve(markSize);
@@ -128,7 +128,7 @@ export class RecordBatch {
   }
 
   #number(value: number): void {
-    // Up to 32 bits only: longer integers would be read back as BigInt.
+    // Only up to 32 bits: longer integers would be decoded as BigInt.
     if (value >>> 0 === value && !Object.is(value, -0)) {
       this.#head(unsigned, value);
       return;

@@ -1,4 +1,4 @@
-/** One collection of records in the journal. Its index is in memory; the contents of records are read on demand. */
+/** A collection of records in the journal. Its index is in memory; the contents of records are read on demand. */
 
 import type { StoredRecord } from '../../agent/ports.ts';
 import { EARLIEST_TIME } from '../../protocol/calendar.ts';
@@ -11,9 +11,9 @@ import { horizon, type RecordRule } from './retention.ts';
 import { TimeOrder } from './time-order.ts';
 import { decodeValue, encodeValue, sameBytes } from './values.ts';
 
-/** Maximum number of records dropped at one commit, so that a new rule does not block the event loop. */
+/** Maximum number of records dropped per commit, so that a new rule does not block the event loop. */
 const mostRetired = 4096;
-/** Maximum length of an id, UTF-8 bytes. */
+/** Maximum length of an id in UTF-8 bytes. */
 const longestId = 1024;
 
 interface Read {
@@ -46,7 +46,7 @@ export class Collection {
     for (const number of numbers) this.#dropOlderTwins(number);
   }
 
-  /** Size of the records on disk, bytes. */
+  /** Size of the records on disk in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -77,7 +77,7 @@ export class Collection {
     return row < 0 ? undefined : this.#record(row);
   }
 
-  /** Yields records with `from` ≤ at < `to`, ascending by time, then id. Concurrent changes may or may not appear. */
+  /** Yields records with `from` ≤ at < `to`, ordered by time, then by id. Concurrent changes may or may not appear. */
   *list(from: number, to: number): Generator<StoredRecord, void, undefined> {
     const { rows } = this.#series;
     const numbers = this.#order.between(from, to);
@@ -94,7 +94,7 @@ export class Collection {
     }
   }
 
-  /** Drops records beyond the age or size limit, at most some thousand per call. Returns the number dropped. */
+  /** Drops records beyond the age or size limit, at most a few thousand per call. Returns how many it dropped. */
   retire(now: number | undefined, bytes: number = this.rule.bytes): number {
     const before = horizon(this.rule, now);
     let retired = 0;
@@ -131,7 +131,7 @@ export class Collection {
     if (row >= 0) this.#contents.remove(this.#series, row);
   }
 
-  /** After damage, a record and its replacement may both exist: the one with the higher number counts. */
+  /** Damage can leave both a record and its replacement: keeps only the one with the higher number. */
   #dropOlderTwins(number: number): void {
     const { rows } = this.#series;
     const row = rows.find(number);
@@ -168,7 +168,7 @@ export class Collection {
     }
   }
 
-  /** Returns the content of the record, valid until the next read. Undefined if damaged or not returned by the disk. */
+  /** Returns the content of the record, valid until the next read; undefined if it is damaged or the disk fails. */
   #read(row: number): Read | undefined {
     const cursor = this.#contents.tryRead(this.#series, row);
     if (cursor === undefined) return undefined;

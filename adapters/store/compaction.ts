@@ -6,18 +6,18 @@ import type { SegmentReader } from './reader.ts';
 import { headLength, lengthAt, recordAt } from './record.ts';
 import { headerLength, type Segment } from './segment.ts';
 
-/** Minimum size for which a small segment counts, as a share of a full one: many restarts must not leave many files. */
+/** Minimum size that a small segment counts as, as a share of a full one: many restarts must not leave many files. */
 const MIN_SEGMENT_SHARE = 1 / 4;
-/** Minimum and maximum number of bytes searched in one step: a step must not delay the event loop noticeably. */
+/** Minimum and maximum number of bytes searched per step: a step must not delay the event loop noticeably. */
 const MIN_STEP_BYTES = 32 << 10;
 const MAX_STEP_BYTES = 128 << 10;
 
 /**
- * Returns the segment whose live records should move, or undefined if no move is worth the writes yet. `sealed` are
- * the segments no longer written, oldest first; the newest stays as a second copy of the counters.
+ * Returns the segment whose live records should move, or undefined if no move is worth its writes yet. `sealed` are the
+ * segments that are no longer written, oldest first. The newest of them stays as a second copy of the counters.
  *
- * If more than half of the space is dead, some segment is at most half live: moving its m bytes frees at least
- * 2 m, so it is enough to move as many bytes as are written.
+ * If more than half of the space is dead, at least one segment is at most half live: moving its m live bytes frees at
+ * least 2 m. So it is enough to move as many bytes as are written.
  */
 function chooseVictim(sealed: readonly Segment[], segmentBytes: number): Segment | undefined {
   let space = 0;
@@ -44,7 +44,7 @@ export class Compaction {
   readonly #segmentBytes: number;
   readonly #log: Log | undefined;
   #victim: Segment | undefined;
-  /** Offset up to which the victim was searched. */
+  /** Offset in the victim up to which it has been searched. */
   #at = 0;
   #damaged = 0;
 
@@ -56,8 +56,8 @@ export class Compaction {
   }
 
   /**
-   * Performs one step: copies some live records of the emptiest segment to the batch; `written` is the size of the
-   * group so far, bytes. Copies all live records of segments that a power cut may lose. Returns the moves.
+   * Performs one step: copies some live records of the emptiest segment to the batch, and all live records of segments
+   * that a power cut may lose. `written` is the current size of the group in bytes. Returns the moves.
    */
   step(sealed: readonly Segment[], written: number): Move[] {
     const moves: Move[] = [];
@@ -72,14 +72,14 @@ export class Compaction {
     return moves;
   }
 
-  /** Returns the number of damaged records since the previous call. */
+  /** Returns the number of damaged records found since the previous call. */
   takeDamaged(): number {
     const damaged = this.#damaged;
     this.#damaged = 0;
     return damaged;
   }
 
-  /** Runs a move. An unreadable record cannot be moved, but the group does not fail because of it. */
+  /** Runs `move`. A record that cannot be read cannot be moved, but that must not make the group fail. */
   #guard(segment: Segment, move: () => void): void {
     try {
       move();
@@ -115,8 +115,8 @@ export class Compaction {
   }
 
   /**
-   * Copies all live records of a segment to the batch. Damaged records are lost, except messages: those stay in place,
-   * and the outbox records what they were when it cannot send them.
+   * Copies all live records of a segment to the batch. Damaged records are lost, except messages: they stay in place,
+   * and the outbox reports them when it cannot send them.
    */
   #moveAll(victim: Segment, moves: Move[]): void {
     const bytes = new Uint8Array(victim.used);
@@ -125,7 +125,7 @@ export class Compaction {
       this.#contents.relocateRecord(bytes, at, victim, at, moves);
     }
     if (victim.live === 0) return;
-    // Remove the rows of records that have become unreadable.
+    // Remove the rows of records that can no longer be read.
     for (const series of this.#contents.all()) {
       const { rows, name } = series;
       if (typeof name === 'number') continue;
@@ -142,7 +142,7 @@ export class Compaction {
   }
 }
 
-/** Undoes moves to a segment that was given up, for entries that still exist. */
+/** Undoes moves to a segment that was abandoned, for entries that still exist. */
 export function moveBack(moves: readonly Move[], segment: Segment, segments: ReadonlyMap<number, Segment>): void {
   for (const { series, number, from, to } of moves) {
     const { rows } = series;

@@ -1,7 +1,7 @@
 /**
- * The collection that the journal persists: series of numbered entries. An entry has a row in memory and a record on
- * the disk. A change applies to the rows at once; its record waits in the batch. The next group appends the bytes of
- * the batch to the segment.
+ * The data that the journal persists: series of numbered entries. An entry has a row in memory and a record on the
+ * disk. A change is applied to the rows immediately, and its record is added to the batch. The next group appends the
+ * bytes of the batch to the segment.
  */
 
 import type { Log } from '../../agent/ports.ts';
@@ -25,9 +25,9 @@ import type { Segment } from './segment.ts';
 export class Series {
   readonly name: SeriesName;
   readonly rows = new Rows();
-  /** The next free number. */
+  /** Next free number of the series. */
   next = 0;
-  /** Numbers of entries that were given up or lost and not yet reported to a receiver. */
+  /** Numbers of entries that were abandoned or lost and have not been reported to a receiver yet. */
   readonly owed = new Runs();
   /** Called for each entry before its removal. */
   forget: ((row: number) => void) | undefined;
@@ -36,7 +36,7 @@ export class Series {
     this.name = name;
   }
 
-  /** Returns the ranges for a checkpoint: the numbers of entries and the owed numbers. */
+  /** Returns the numbers that a checkpoint lists as ranges: those of entries and the owed numbers. */
   ranges(): number[] {
     const entries = this.rows.ranges(this.next);
     if (this.owed.all.length === 0) return entries;
@@ -52,7 +52,7 @@ export class Series {
   }
 }
 
-/** Decodes runs of numbers from the form gap, count, gap, count, … from 0. */
+/** Decodes ranges of numbers from the form gap, count, gap, count, … from 0. */
 export function* runsOf(ranges: readonly number[]): Generator<Run> {
   let end = 0;
   for (let i = 0; i + 1 < ranges.length; i += 2) {
@@ -62,17 +62,17 @@ export function* runsOf(ranges: readonly number[]): Generator<Run> {
   }
 }
 
-/** Removed entries without a removal record in the batch yet. */
+/** Entries that were removed but have no removal record in the batch yet. */
 export interface Removal {
   readonly series: SeriesName;
   readonly number: number;
-  /** Number of removed entries, starting at `number`; 0 for a number that stays owed. */
+  /** Number of removed entries from `number` on; 0 if `number` stays owed. */
   readonly count: number;
   /** Extent of the entry's record, if the entry had a record. */
   readonly extent: Pick<RecordExtent, 'segment' | 'size'> | undefined;
 }
 
-/** A record that was copied to the batch. */
+/** A record that compaction copied to the batch. */
 export interface Move {
   readonly series: Series;
   readonly number: number;
@@ -80,16 +80,16 @@ export interface Move {
   readonly to: RecordExtent;
 }
 
-/** The part of the journal that the contents use. */
+/** The part of the journal that {@link Contents} uses. */
 export interface Medium {
   /** Returns the segment for the next group. */
   nextSegment(): Segment;
-  /** Returns the record at this place, head included; undefined if it is damaged. Throws `store.failed`. */
+  /** Returns the record at this position, head included; undefined if it is damaged. Throws `store.failed`. */
   readRecord(segment: number, offset: number, size: number): Uint8Array | undefined;
 }
 
 export class Contents {
-  /** Called in this order before a group is written; the group includes their changes. */
+  /** Functions to call in this order before a group is written; the group includes the changes that they make. */
   readonly beforeGroup: (() => void)[] = [];
   readonly kinds = new Kinds();
   readonly #medium: Medium;
@@ -107,7 +107,7 @@ export class Contents {
     this.#log = log;
   }
 
-  /** Returns the series with that name. Creates an empty series if there is none. */
+  /** Returns the series with this name; creates it if it does not exist. */
   series(name: SeriesName): Series {
     let series = this.#series.get(name);
     if (series === undefined) {
@@ -122,8 +122,8 @@ export class Contents {
   }
 
   /**
-   * Adds an entry to a series. Throws `input.malformed` for a number that is not free and `message.unbounded` for a
-   * record that is too long; neither changes anything.
+   * Adds an entry to a series. Throws `input.malformed` if the number is not free and `message.unbounded` if the record
+   * is too long; then nothing has changed.
    */
   append(series: Series, number: number, record: readonly Item[], traits: Traits): void {
     if (!Number.isSafeInteger(number) || number < 0) {
@@ -144,18 +144,18 @@ export class Contents {
     series.next = number + 1;
   }
 
-  /** Removes the entry of a row. */
+  /** Removes the entry in this row. */
   remove(series: Series, row: number): void {
     this.#remove(series, row, 1);
   }
 
-  /** Removes the entry of a row. Its number stays owed: no removal record is written. */
+  /** Removes the entry in this row but keeps its number owed, so no removal record is written. */
   giveUp(series: Series, row: number): void {
     series.owed.add(series.rows.number(row));
     this.#remove(series, row, 0);
   }
 
-  /** Clears the owed numbers from `first` to `last`, which have no entries. */
+  /** Clears the owed numbers from `first` to `last`. They must have no entries. */
   clearOwed(series: Series, [first, last]: Run): void {
     series.owed.remove(first, last);
     this.#removals.push({ series: series.name, number: first, count: last - first + 1, extent: undefined });
@@ -170,8 +170,8 @@ export class Contents {
   }
 
   /**
-   * Returns the payload of an entry's record as a cursor that is valid until the next read; undefined if the record is
-   * damaged. Throws `store.unreadable` if the disk does not return the record.
+   * Returns a cursor at the payload of an entry's record, valid until the next read, or undefined if the record is
+   * damaged. Throws `store.unreadable` if the disk fails to return the record.
    */
   read(series: Series, row: number): RecordCursor | undefined {
     const { rows } = series;
@@ -186,7 +186,7 @@ export class Contents {
     return bytes === undefined ? undefined : this.#cursor.reset(bytes, headLength, size);
   }
 
-  /** As {@link read}, but logs and returns undefined if the disk does not return the record. */
+  /** Like {@link read}, but if the disk fails, logs the error and returns undefined. */
   tryRead(series: Series, row: number): RecordCursor | undefined {
     try {
       return this.read(series, row);
@@ -196,14 +196,14 @@ export class Contents {
     }
   }
 
-  /** Logs that the disk did not return a record. */
+  /** Logs that the disk failed to return a record. */
   logUnreadable(what: string, error: unknown): void {
     this.#log?.error('store.unreadable', { what, error: String(error) });
   }
 
-  // Called by the journal.
+  // For the journal only:
 
-  /** The segment of the batch; undefined while the batch is empty. */
+  /** The segment that the batch will be written to; undefined while the batch is empty. */
   get segment(): Segment | undefined {
     return this.#segment;
   }
@@ -212,7 +212,7 @@ export class Contents {
     return this.#batch;
   }
 
-  /** Removals without a record in the batch. */
+  /** Removals that have no record in the batch yet. */
   get removals(): readonly Removal[] {
     return this.#removals;
   }
@@ -223,7 +223,7 @@ export class Contents {
     return taken;
   }
 
-  /** Chooses the segment and the start offset of the batch, unless they are already chosen. */
+  /** Chooses the segment and offset at which the batch will be written, unless they are chosen already. */
   placeBatch(): Segment {
     if (this.#segment === undefined) {
       this.#segment = this.#medium.nextSegment();
@@ -233,7 +233,7 @@ export class Contents {
     return this.#segment;
   }
 
-  /** Returns the written batch and starts the next one after it. {@link recycleBatch} accepts the batch for reuse. */
+  /** Returns the written batch and starts a new one that follows it. Return it with {@link recycleBatch} for reuse. */
   takeBatch(): RecordBatch {
     const taken = this.#batch;
     this.#batch = this.#spare ?? new RecordBatch();
@@ -246,7 +246,7 @@ export class Contents {
     this.#spare = batch;
   }
 
-  /** Rebuilds the batch for the next segment, with its live records only. */
+  /** Rebuilds the batch for the next segment, with only its live records. */
   rebase(): void {
     const source = this.#segment;
     if (source === undefined) return;
@@ -256,12 +256,14 @@ export class Contents {
     this.recycleBatch(batch);
   }
 
-  /** Drops a written batch; nothing in it can be needed again. */
+  /** Empties a written batch whose records will never be needed again. */
   dropBatch(): void {
     this.#segment = undefined;
   }
 
-  /** Copies the live records in `bytes` to the batch. They are in `source` from `base` on; all must be whole. */
+  /**
+   * Copies the live records in `bytes` to the batch. `bytes` begin at `base` in `source`; all records must be whole.
+   */
   relocate(bytes: Uint8Array, source: Segment, base: number): void {
     let at = 0;
     while (at < bytes.length) {
@@ -270,7 +272,7 @@ export class Contents {
     }
   }
 
-  /** Copies the whole record at `at` to the batch if it is live, that is, if its row points to `offset` in `source`. */
+  /** Copies the whole record at `at` to the batch if it is live, i.e. if its row points to `offset` in `source`. */
   relocateRecord(bytes: Uint8Array, at: number, source: Segment, offset: number, moves?: Move[]): void {
     const payload = at + headLength;
     const end = payload + lengthAt(bytes, at, bytes.length);
@@ -294,7 +296,7 @@ export class Contents {
     segment.live += extent.size;
   }
 
-  /** Adds the removals to the batch, one record for each run of numbers. */
+  /** Adds removal records to the batch, one for each run of consecutive numbers. */
   encodeRemovals(removals: readonly Removal[]): void {
     if (removals.length === 0) return;
     this.placeBatch();
@@ -313,7 +315,7 @@ export class Contents {
     }
   }
 
-  /** Adds a checkpoint to the batch. The records of all entries must be in the batch or already written. */
+  /** Adds a checkpoint to the batch. All entries must already have their records in the batch or on the disk. */
   encodeCheckpoint(): void {
     this.placeBatch();
     const listed: Item[] = [];

@@ -1,7 +1,7 @@
 /**
- * Reads CBOR (RFC 8949) in place, item by item, and allocates nothing for skipped items: every start searches 64 MiB
- * of records in a fraction of a second. Never throws, whatever the bytes are: an item of another type than requested
- * is undefined, and values read after it are meaningless.
+ * Reads CBOR (RFC 8949) in place, item by item. Allocates nothing for skipped items, because each start searches 64 MiB
+ * of records in a fraction of a second. Never throws, whatever the bytes are: if an item has another type than the one
+ * requested, it is undefined, and all later items are meaningless.
  */
 
 const decoder = new TextDecoder('utf-8');
@@ -28,12 +28,12 @@ export class RecordCursor {
     return this.#at >= this.#end;
   }
 
-  /** Returns the number of items of the array at the cursor; its items follow. */
+  /** Returns the number of items in the array at the cursor and moves the cursor to the first of them. */
   array(): number | undefined {
     return this.#head(4);
   }
 
-  /** Reads an integer from 0 that a double represents exactly, in any encoding. */
+  /** Reads an integer that is not negative and that a double represents exactly, in any encoding. */
   count(): number | undefined {
     const head = this.#bytes[this.#at];
     if (head === undefined || this.#at >= this.#end) return undefined;
@@ -41,7 +41,7 @@ export class RecordCursor {
     return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   }
 
-  /** Reads an unsigned integer, a negative integer, or a 64-bit float. */
+  /** Reads an integer of either sign, or a 64-bit float. */
   number(): number | undefined {
     if (this.#at >= this.#end) return undefined;
     const head = this.#bytes[this.#at]!;
@@ -65,12 +65,12 @@ export class RecordCursor {
     return head === 0xf5;
   }
 
-  /** Reads a byte string. Returns a view of the source. */
+  /** Reads a byte string and returns it as a view of the source. */
   bytes(): Uint8Array | undefined {
     return this.#string(2);
   }
 
-  /** Reads the UTF-8 of a text string. Returns a view of the source. */
+  /** Reads the UTF-8 of a text string and returns it as a view of the source. */
   utf8(): Uint8Array | undefined {
     return this.#string(3);
   }
@@ -80,7 +80,7 @@ export class RecordCursor {
     return utf8 === undefined ? undefined : decodeText(utf8);
   }
 
-  /** Skips null or undefined at the cursor. Returns false if there is another item. */
+  /** Skips a null or undefined at the cursor. Returns false if another item is there. */
   nothing(): boolean {
     const head = this.#at < this.#end ? this.#bytes[this.#at] : undefined;
     if (head !== 0xf6 && head !== 0xf7) return false;
@@ -101,7 +101,7 @@ export class RecordCursor {
     return this.#bytes.subarray(from, this.#at);
   }
 
-  /** Reads the head of an item of that major type. Returns its argument. */
+  /** Reads the head of an item of this major type and returns its argument. */
   #head(major: number): number | undefined {
     const at = this.#at;
     if (at >= this.#end) return undefined;
@@ -122,7 +122,7 @@ export class RecordCursor {
   }
 }
 
-/** Decodes UTF-8; invalid bytes become U+FFFD. Short ASCII, such as kinds, needs no decoder. */
+/** Decodes UTF-8; invalid bytes become U+FFFD. Short ASCII strings, such as kinds, need no decoder. */
 function decodeText(utf8: Uint8Array): string {
   if (utf8.length > 24) return decoder.decode(utf8);
   let text = '';

@@ -4,17 +4,17 @@ import type { Document } from '../../agent/ports.ts';
 import { DurableFile, type DurableOptions, type Generation, type WrappedDocument } from './durable.ts';
 
 interface FileDocument<T> extends Document<T> {
-  /** Number of files found corrupt when the document was opened, and put aside. */
+  /** Number of files that were found corrupt and renamed when the document was opened. */
   readonly corrupt: number;
-  /** Source of the document when it was opened. */
+  /** Generation from which the document was read when it was opened. */
   readonly found: Generation;
 }
 
 /**
- * Reads the document at `path`, else its previous generation, else uses `fallback`. Never rejects for bad data; rejects
- * with `store.unreadable` if the disk does not return a file.
- * `write` updates `data` at once; writes requested while one is running are combined into one. It rejects with
- * `store.failed`, naming the file, if the disk refuses the write; the next write tries again.
+ * Reads the document at `path`, otherwise its previous generation, otherwise uses `fallback`. Corrupt files never cause
+ * a rejection; rejects with `store.unreadable` if the disk fails to return a file.
+ * `write` updates `data` immediately; writes requested while another runs are combined into one. It rejects with
+ * `store.failed`, naming the file, if the disk fails to write; the next write tries again.
  */
 export async function openDocument<T>(
   path: string,

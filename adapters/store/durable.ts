@@ -17,7 +17,7 @@ import { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
 export interface DurableOptions<T> {
   /** Default: JSON. Use CBOR if the document contains byte strings. */
   readonly format?: 'json' | 'cbor';
-  /** Returns the document if `data` is valid, or undefined: the file is then corrupt. If omitted, all data is valid. */
+  /** Returns the document if `data` is valid, otherwise undefined (corrupt file). If omitted, all data is valid. */
   readonly accept?: (data: unknown) => T | undefined;
   readonly log?: Log;
   readonly files?: FileSystem;
@@ -73,15 +73,15 @@ function verify(crc: number, bytes: Uint8Array): void {
   if (crc32c(bytes) !== crc) throw new SyntaxError('the checksum is wrong');
 }
 
-/** Source of a document: its file, the previous generation, or neither. */
+/** Where a document was found: in its file, in the previous generation, or nowhere. */
 export type Generation = 'newest' | 'previous' | 'none';
 
-/** Wrapper of a document. lowdb neither reads nor writes falsy documents; wrapped, a document can have any value. */
+/** Wraps a document, because lowdb neither reads nor writes falsy documents. */
 export interface WrappedDocument<T> {
   readonly value: T;
 }
 
-/** Result of reading one generation: a document, a function that puts a corrupt file aside, or empty (no file). */
+/** Result of reading one generation: a document, a function that renames a corrupt file, or empty (no file). */
 interface ReadGeneration<T> {
   readonly document?: WrappedDocument<T>;
   readonly putAside?: () => void;
@@ -116,14 +116,14 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
   }
 
   /**
-   * Returns the document, else its previous generation, else null. A corrupt file is renamed to `<name>.corrupt-<n>`;
-   * bad data never causes a rejection. Rejects with `store.unreadable`, without renaming any file, if the disk does not
-   * return a file that is needed.
+   * Returns the document, otherwise its previous generation, otherwise null. Renames a corrupt file to
+   * `<name>.corrupt-<n>`; corrupt data never causes a rejection. Rejects with `store.unreadable`, without renaming any
+   * file, if the disk fails to return a file that is needed.
    */
   async read(): Promise<WrappedDocument<T> | null> {
     const newest = this.#readGeneration(this.#path);
     const previous = newest.document === undefined ? this.#readGeneration(this.#previous) : {};
-    // Left by a process that ended between the two renames of a write: the newest generation.
+    // A process that ended between the two renames of a write left the newest generation in the temporary file.
     const next = previous.document === undefined ? {} : this.#readGeneration(this.#temporary);
     for (const { putAside } of [newest, previous, next]) putAside?.();
     const completed = next.document !== undefined && this.#complete() ? next.document : undefined;
@@ -133,9 +133,9 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
   }
 
   /**
-   * Resolves when the document, or a later one, is on the medium. Rejects with `store.failed` if the disk refuses the
-   * write; the next read then returns a previous generation. Rejects with `input.malformed` for a value that cannot be
-   * written, e.g. undefined. The caller may change the value after the call.
+   * Resolves when the document, or a later one, is on the medium. Rejects with `store.failed` if the disk fails to
+   * write; the next read then returns an earlier generation. Rejects with `input.malformed` for a value that cannot be
+   * encoded, e.g. undefined. The caller may change the value after the call.
    */
   async write({ value }: WrappedDocument<T>): Promise<void> {
     this.#newest = this.#format.seal(value);
@@ -178,7 +178,7 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
     }
   }
 
-  /** Renames the temporary file, which the next write would overwrite, to its final name. False if the disk refuses. */
+  /** Moves the temporary file, which the next write would overwrite, to its final name. False if the disk fails. */
   #complete(): boolean {
     try {
       this.#files.rename(this.#temporary, this.#path);
@@ -196,7 +196,7 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
       bytes = this.#files.read(path);
     } catch (error) {
       if (isReadFailure(error)) throw unreadable(path, error);
-      // Put a directory aside as well: the next write must not make it the previous generation.
+      // Rename a directory as well, because the next write must not make it the previous generation.
       return (error as NodeJS.ErrnoException).code === 'ENOENT' ? {} : corrupt(error);
     }
     try {

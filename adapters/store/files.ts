@@ -1,7 +1,7 @@
 /**
  * The only access of the store to the disk. Operations that end in the page cache are synchronous (microseconds; their
  * effect survives the death of the process); operations that wait for the medium are asynchronous. Every method throws
- * or rejects with the system's own error (`code` ENOSPC, EIO, EROFS, ENOENT, …).
+ * or rejects with the system's error (`code` ENOSPC, EIO, EROFS, ENOENT, …).
  */
 import {
   closeSync,
@@ -27,13 +27,13 @@ import { reasonOf, VigieError } from '../../protocol/errors.ts';
 /** A file that is open for writing. */
 export interface OpenFile {
   readonly path: string;
-  /** Length in bytes. */
+  /** Returns the length in bytes. */
   size(): number;
   /** Fills `into` from `position` on. Returns the number of bytes read. */
   read(into: Uint8Array, position: number): number;
   /** Writes all of `data` at `position` to the page cache. */
   write(data: Uint8Array, position: number): void;
-  /** Sets the length; a file extended this way contains zeros that use no space. */
+  /** Sets the length. If that extends the file, the new part contains zeros that use no space. */
   truncate(length: number): void;
   /** Runs fdatasync: resolves when data and length are on the medium. */
   sync(): Promise<void>;
@@ -44,18 +44,18 @@ export interface OpenFile {
 
 export interface FileSystem {
   /**
-   * `create` makes a new file and fails if there is one; `replace` empties the file; `change` opens it unchanged;
-   * `read` opens it unchanged for reading only.
+   * `create` makes a new file and fails if it exists; `replace` creates or empties the file; `change` opens an existing
+   * file unchanged; `read` does so for reading only.
    */
   open(path: string, mode: 'create' | 'replace' | 'change' | 'read'): OpenFile;
   read(path: string): Uint8Array;
-  /** Names of the files in a directory, in no order. */
+  /** Returns the names of the files in a directory, in no particular order. */
   list(directory: string): readonly string[];
   rename(from: string, to: string): void;
   remove(path: string): void;
   /** Creates the directory and its parents, durably; does nothing if it exists. */
   makeDirectory(path: string): void;
-  /** Resolves when the names in the directory (created, renamed, removed files) are on the medium. */
+  /** Resolves when changes of the names in the directory (create, rename, remove) are on the medium. */
   syncDirectory(path: string): Promise<void>;
 }
 
@@ -158,13 +158,13 @@ export const nodeFileSystem: FileSystem = {
     }),
 };
 
-/** Returns the error for stored bytes that the disk did not return; `cause` is the system's own error. */
+/** Returns the error for stored bytes that the disk failed to return. @param cause the system's error */
 export function unreadable(where: string, cause: unknown): VigieError {
   const reason = reasonOf(cause);
   return new VigieError('store.unreadable', `the disk does not return its contents (${reason})`, { where, cause });
 }
 
-/** Returns true if the system refused because the disk is full. */
+/** Returns true if the operation failed because the disk is full. */
 export function isFull(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT');
 }

@@ -1,16 +1,16 @@
 /**
- * Decides when to flush synchronously. An fdatasync of 0.1 ms (NVMe, a disk with a safe cache) ends before a thread of
- * Node's pool would have answered; one of 5 ms (eMMC, SD) must not block the event loop. So flushes run in the
- * background until the medium has proved fast, and again after the first slow flush.
+ * Decides whether to flush synchronously. An fdatasync of 0.1 ms (NVMe, a disk with a safe cache) ends before a thread
+ * of Node's pool would have responded; one of 5 ms (eMMC, SD) must not block the event loop. So flushes run in the
+ * background until the medium has proved fast, and again after a slow synchronous flush.
  */
 import type { OpenFile } from './files.ts';
 import { type StoreTimer, systemTimer } from './journal-options.ts';
 
-/** Maximum duration of a fast flush in the background, its wait for a thread included, ms. */
+/** Maximum duration in ms of a background flush that counts as fast, including the wait for a thread. */
 const quick = 2;
-/** Duration from which a synchronous flush is too slow, ms. */
+/** Maximum duration in ms of a synchronous flush; a slower one ends synchronous flushing. */
 const slow = 4;
-/** Fast flushes required before the next is synchronous; each flush that is not fast subtracts a quarter of them. */
+/** Fast flushes required before flushing becomes synchronous. Each other background flush cancels a quarter of them. */
 const confidence = 32;
 
 export class Flusher {

@@ -1,19 +1,18 @@
 /**
- * Which records of a segment count. Each commit writes one group of records, and a mark ends it:
- * `[4, numbers]`, where the numbers are `from`, `sum` and `synced`, four bytes each, big-endian.
+ * Decides which records of a segment are valid. Each commit writes one group of records, which ends with a mark: `[4,
+ * numbers]`, where the numbers are `from`, `sum` and `synced`, four bytes each, big-endian.
  *
- * The group's records follow without gaps from `from` to the mark, and `sum` is the CRC-32C over their CRCs. When the
- * mark was written, the segment was on the medium up to `synced`. After a power cut, any sectors after that may be
- * missing. There, only whole groups that follow only whole groups count, so that the contents are those of one
- * commit. Damage to bytes that were already on the medium is different: a disk that forgets a sector loses the
- * records in that sector and no others.
+ * The group's records follow without gaps from offset `from` to the mark, and `sum` is the CRC-32C over their CRCs.
+ * When the mark was written, the segment was on the medium up to `synced`. A power cut can lose any sectors after that
+ * offset. There, a group is valid only if it and all groups before it are whole, so that the contents are those of one
+ * commit. Damage before that offset is different: a disk that loses a sector loses only the records in that sector.
  */
 import { crc32cOf } from './crc32c.ts';
 import { crcAt, headLength, nextRecord, recordAt } from './record.ts';
 import { markRecord } from './record-types.ts';
 import { type Header, headerLength, seedOf } from './segment.ts';
 
-/** Payload of a mark before its numbers: an array of two, the type, the head of a string of 12 bytes. */
+/** Start of a mark's payload, before the numbers: an array of two, the type, the head of a string of 12 bytes. */
 const markHead: Uint8Array = Uint8Array.of(0x82, markRecord, 0x4c);
 const markPayload = 15;
 
@@ -26,18 +25,18 @@ export interface Groups {
   readonly damaged: number;
   /** True if incomplete data follows the valid records. */
   readonly torn: boolean;
-  /** True if bytes after the end look like records to a reader that does not know the end. */
+  /** True if bytes after `end` look like records to a reader that does not know `end`. */
   readonly more: boolean;
-  /** True if the file has neither a header nor a whole record, only other bytes. */
+  /** True if the file contains data, but neither a header nor a whole record. */
   readonly foreign: boolean;
-  /** Offset up to which all bytes are known to be on the medium. */
+  /** Offset up to which all bytes are known to have been on the medium. */
   readonly settled: number;
-  /** End of the last group. The header of a later segment must not contain a greater end. */
+  /** End of the last valid group. A later segment's header must not state a greater end for this segment. */
   readonly end: number;
 }
 
 export interface Hole {
-  /** End of the hole: the start of a whole record, or the end of the file. */
+  /** End of the hole: the start of the next whole record, or the end that the segment should have. */
   readonly end: number;
   readonly bytes: number;
 }
@@ -55,10 +54,10 @@ interface Found {
 }
 
 /**
- * Searches the bytes of segment file `number` for groups. `header` is the header of the file, if valid. `limit` is
- * given if there is a later segment: this one was on the medium up to `limit`; infinite if that is unknown.
- * `known` describes a segment without a later one: the minimum offset up to which it was on the medium, and the
- * minimum length of the file. Never throws for bad bytes.
+ * Searches the bytes of segment file `number` for groups. `header` is the file's header, if valid. `limit` is defined
+ * if there is a later segment: this one was on the medium up to `limit`, which is infinite if the end is unknown.
+ * `known` describes a segment without a later one: the offset up to which it was at least on the medium, and the
+ * minimum length of the file. Never throws for corrupt bytes.
  */
 export function findGroups(
   bytes: Uint8Array,
@@ -76,7 +75,7 @@ export function findGroups(
   const starts = all.starts.filter((start) => start < until);
   let settled = limit ?? known.settled;
   for (const start of starts) settled = Math.max(settled, all.marks.get(start)?.synced ?? 0);
-  // The first group is synced together with the header: without a header, no group that may be unsynced counts.
+  // The header is synced together with the first group. Without a header, a group that may be unsynced is invalid.
   if (header === undefined && settled === 0) return { ...noGroups, torn: true, more: true };
   const judged = judge(bytes, { starts, marks: all.marks }, settled);
   const found = header === undefined ? { ...judged, damaged: judged.damaged + 1 } : judged;
@@ -97,7 +96,7 @@ export function findGroups(
   };
 }
 
-/** Adds a hole: bytes from `from` up to `end` are lost. */
+/** Adds a hole: the bytes from `from` to `end` are lost. */
 function withHole(groups: Groups, from: number, end: number): Groups {
   return { ...groups, holes: [...groups.holes, { end, bytes: end - from }], damaged: groups.damaged + 1 };
 }
@@ -113,7 +112,7 @@ const noGroups: Groups = {
   end: headerLength,
 };
 
-/** Returns the valid groups; all bytes up to `synced` were on the medium. */
+/** Returns the valid groups. All bytes up to `synced` were on the medium. */
 function judge(bytes: Uint8Array, { starts, marks }: Found, synced: number): Groups {
   const records: number[] = [];
   const holes: Hole[] = [];
@@ -147,7 +146,7 @@ function judge(bytes: Uint8Array, { starts, marks }: Found, synced: number): Gro
     from = at;
     end = at;
   }
-  // The damaged part of a group that was on the medium may be its mark.
+  // In a group that was on the medium, the damaged part may be the mark itself.
   if (!broken && group.length > 0 && at <= synced) {
     for (const record of group) records.push(record);
     return { ...noGroups, records, holes, damaged: holes.length, settled: synced, end: at };
@@ -168,13 +167,13 @@ function findWhole(bytes: Uint8Array, begin: number, seed: number): Found {
   return { starts, marks };
 }
 
-/** Returns the end of the last of these records. */
+/** Returns the end of the last of these records, or 0 if there is none. */
 function endOf(bytes: Uint8Array, starts: readonly number[]): number {
   const last = starts.at(-1);
   return last === undefined ? 0 : last + headLength + lengthOf(bytes, last);
 }
 
-/** Returns the start offsets of the whole records from `begin` on, skipping any bytes between them. */
+/** Returns the start offsets of the whole records from `begin` on; skips any other bytes between them. */
 export function wholeRecords(bytes: Uint8Array, begin: number, seed: number): number[] {
   const starts: number[] = [];
   let at = begin;

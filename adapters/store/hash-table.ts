@@ -1,6 +1,6 @@
 /**
- * Numbers by a 32-bit hash, open addressing: a table of ids that does not contain the ids. Several numbers may have
- * one hash; the caller checks which one matches.
+ * Finds numbers by a 32-bit hash with open addressing. It indexes ids without storing them. Several numbers may have
+ * the same hash; the caller must check which one it needs.
  */
 const smallest = 64;
 const empty = -1;
@@ -34,7 +34,7 @@ export class HashTable {
     }
   }
 
-  /** Returns the numbers with that hash, in no order. */
+  /** Returns the numbers stored under this hash, in no particular order. */
   numbers(hash: number): number[] {
     const found: number[] = [];
     const mask = this.#number.length - 1;
@@ -57,7 +57,7 @@ export class HashTable {
   }
 }
 
-/** Spreads hashes with equal low bits. */
+/** Spreads hashes that have equal low bits over the table. */
 function scatter(hash: number): number {
   return Math.imul(hash, 0x9e37_79b1) >>> 7;
 }

@@ -3,19 +3,19 @@ import type { Clock, Log } from '../../agent/ports.ts';
 import type { FileSystem } from './files.ts';
 
 export interface JournalOptions {
-  /** Size from which the next segment is created, bytes; default 1 MiB. */
+  /** Size in bytes from which the next segment is created; default 1 MiB. */
   readonly segmentBytes?: number;
   readonly log?: Log;
   readonly files?: FileSystem;
-  /** Maximum size of all files, bytes; default 512 MiB. Other limits apply to their contents. */
+  /** Maximum size of all files in bytes; default 512 MiB. Other limits apply to what they contain. */
   readonly diskBytes?: number;
-  /** Bytes per day that the medium is meant to endure (see wear.ts); default 4 GiB. */
+  /** Bytes per day that the medium should endure (see wear.ts); default 4 GiB. */
   readonly bytesPerDay?: number;
-  /** Returns UTC milliseconds, or undefined while the time is unknown; default: the system's clock. */
+  /** Returns the time in UTC ms, or undefined while it is unknown; default: the system's clock. */
   readonly now?: () => number | undefined;
-  /** Returns the UTC time for the age of kept segments, ms, or undefined while uncertain; default: always undefined. */
+  /** Returns the UTC ms by which kept segments age, or undefined while uncertain; default: always undefined. */
   readonly agreed?: () => number | undefined;
-  /** Maximum size of segments kept for the acknowledged messages in them, bytes; default 0. */
+  /** Maximum size in bytes of the segments kept for their acknowledged messages; default 0. */
   readonly keptBytes?: number;
   /** Timer for flushes and waits; default: the system's. */
   readonly timer?: StoreTimer;
@@ -23,7 +23,7 @@ export interface JournalOptions {
 
 export type StoreTimer = Pick<Clock, 'monotonic' | 'after'>;
 
-/** System timer that does not keep the process from ending. */
+/** System timer that does not keep the process alive. */
 export const systemTimer: StoreTimer = {
   monotonic: () => performance.now(),
   after(delay, due) {

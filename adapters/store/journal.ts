@@ -6,14 +6,14 @@
  *     await db.write();        // any number of these share one fdatasync
  *
  * Invariants:
- * - A group contains all changes made before its commit, and a mark ends it: after a power cut, a group is there as a
- *   whole or not at all (groups.ts).
+ * - A group contains all changes made before its commit, and ends with a mark: a power cut leaves either the whole
+ *   group or nothing of it (groups.ts).
  * - Only the newest segment is written. It is synced before the next segment is created.
  * - The first group of every segment contains a checkpoint. A segment without live records is removed only when the
- *   group that removed its last live record is on the medium. The last sealed segment stays, so that one damaged record
- *   does not lose the counters.
- * - After a failed write or sync the segment is not trusted any more (Linux forgets which pages failed): the records
- *   written since its last sync are written again, to a new segment, with a checkpoint.
+ *   group that removed its last live record is on the medium. The newest sealed segment stays, so that one damaged
+ *   record cannot lose the counters.
+ * - After a failed write or sync the segment is no longer trusted (Linux forgets which pages failed): the records
+ *   written since its last sync are written again to a new segment, with a checkpoint.
  */
 import type { Adapter } from 'lowdb';
 import type { Log } from '../../agent/ports.ts';
@@ -37,11 +37,11 @@ import { Wear } from './wear.ts';
 interface Current {
   readonly segment: Segment;
   readonly file: OpenFile;
-  /** Bytes known to be on the medium. */
+  /** Number of bytes known to be on the medium. */
   synced: number;
 }
 
-/** The last group, while it may not be on the medium. */
+/** The last group, as long as it may not be on the medium. */
 interface UnsyncedGroup {
   readonly segment: Segment;
   readonly batch: RecordBatch;
@@ -49,10 +49,10 @@ interface UnsyncedGroup {
   readonly moves: readonly Move[];
 }
 
-/** Maximum size of one write call, bytes. */
+/** Maximum size of one write call in bytes. */
 const WRITE_BYTES = 1 << 20;
 const PAGE_BYTES = 4096;
-/** Maximum padding to the end of a page, as a share of the group. It saves the medium from writing a page twice. */
+/** Maximum padding up to the end of a page, as a share of the group. It saves the medium from writing a page twice. */
 const MAX_PADDING_SHARE = 1 / 8;
 
 export class Journal implements Adapter<Contents>, Medium {
@@ -60,7 +60,7 @@ export class Journal implements Adapter<Contents>, Medium {
   readonly wear: Wear;
   readonly metrics: JournalMetrics = noMetrics();
   readonly segmentBytes: number;
-  /** Files in which damage was found when the journal was read. */
+  /** Files in which reading the journal found damage. */
   damagedFiles: readonly string[] = [];
   /** True if damage may have lost commits. */
   doubtful = false;
@@ -73,10 +73,10 @@ export class Journal implements Adapter<Contents>, Medium {
   readonly #segments = new Map<number, Segment>();
   #sealed: Segment[] = [];
   #current: Current | undefined;
-  /** Next segment to create; it has no file yet. */
+  /** Segment to create next; it has no file yet. */
   #upcoming: Segment | undefined;
   #unsynced: UnsyncedGroup | undefined;
-  /** True if the last write or flush failed. The next group then contains the whole state. */
+  /** True if the last write or flush failed. The next group then includes a checkpoint of the whole state. */
   #failed = false;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -120,8 +120,8 @@ export class Journal implements Adapter<Contents>, Medium {
   }
 
   /**
-   * Resolves when all changes made before the call are on the medium. Rejects with `store.failed` if the disk refuses
-   * the write; the next call tries again.
+   * Resolves when all changes made before the call are on the medium. Rejects with `store.failed` if the disk fails to
+   * write; the next call tries again.
    */
   write(): Promise<void> {
     this.#next ??= this.#running
@@ -135,9 +135,9 @@ export class Journal implements Adapter<Contents>, Medium {
   }
 
   /**
-   * Hands removals to the operating system, so that they survive the death of the process. Does nothing while other
-   * changes wait for a group, because a group must be written as a whole. Never throws: removals that cannot be
-   * written now are left to the next {@link write}, which reports the failure.
+   * Passes removals to the operating system, so that they survive the death of the process. Does nothing while the
+   * batch contains other changes, because a group must be written as a whole. Never throws: the next {@link write}
+   * writes removals that failed here, or reports the failure.
    */
   spill(): void {
     const { contents } = this;
@@ -158,7 +158,7 @@ export class Journal implements Adapter<Contents>, Medium {
     }
   }
 
-  /** Commits, writes a last copy of the counters and closes the files. Rejects as {@link write} does. */
+  /** Commits, writes a final copy of the counters and closes the files. Rejects like {@link write}. */
   async close(): Promise<void> {
     try {
       await this.write();
@@ -171,12 +171,12 @@ export class Journal implements Adapter<Contents>, Medium {
     }
   }
 
-  /** Closes the files of a journal that could not be opened; writes nothing. */
+  /** Closes the files of a journal that could not be opened, without writing anything. */
   abandon(): void {
     this.#reader.close();
   }
 
-  // Called by the contents.
+  // For the contents only:
 
   nextSegment(): Segment {
     const segment = this.#current?.segment;
@@ -210,7 +210,7 @@ export class Journal implements Adapter<Contents>, Medium {
     } catch (cause) {
       const failure = this.#failure(cause);
       this.#giveUpSegment();
-      // On a full disk, remove a file that is kept only in case a receiver requests its messages, then try again.
+      // On a full disk, remove a file kept only in case a receiver requests its messages, then try again.
       if (!isFull(cause) || !this.#store.makeRoom()) throw failure;
       await this.#commit(last);
     } finally {
@@ -229,7 +229,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#subtractLive(removals);
     const { batch } = contents;
     const written = batch.length;
-    // If too much was written to the flash today, postpone the moves.
+    // If the flash has been written too much today, postpone the moves.
     const wait = this.wear.exceeded && !restate && this.metrics.disk < this.metrics.diskBound / 2;
     const moves = wait ? [] : this.#compaction.step(this.#sealed, written);
     this.metrics.moved += batch.length - written;
@@ -253,7 +253,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#upcoming = undefined;
   }
 
-  /** Ends the group in the batch with its mark. If the end of a page is near, pads the group up to there. */
+  /** Ends the group in the batch with its mark. Pads the group to the end of the page if that is near. */
   #endGroup(synced: number): void {
     const { contents } = this;
     const from = contents.placeBatch().used;
@@ -263,7 +263,7 @@ export class Journal implements Adapter<Contents>, Medium {
     batch.addMark(from, batch.sum, synced);
   }
 
-  /** Writes the batch. If that throws, the segment's records are unchanged. */
+  /** Writes the batch. If this throws, the records in the segment are unchanged. */
   #writeBatch({ segment, file }: Current, batch: RecordBatch): void {
     const { bytes } = batch;
     for (let at = 0; at < bytes.length; at += WRITE_BYTES) {
@@ -273,13 +273,13 @@ export class Journal implements Adapter<Contents>, Medium {
     this.metrics.written += bytes.length;
   }
 
-  /** Subtracts removed records from the live bytes of their segments. */
+  /** Subtracts the sizes of removed records from the live bytes of their segments. */
   #subtractLive(removals: readonly Removal[]): void {
     for (const { extent } of removals)
       if (extent !== undefined) this.#segments.get(extent.segment)!.live -= extent.size;
   }
 
-  /** Syncs the written groups to the medium, then removes the segments that are not needed any more. */
+  /** Syncs the written groups to the medium, then removes segments that are no longer needed. */
   async #sync(): Promise<void> {
     const current = this.#current;
     if (current === undefined || current.synced === current.segment.used) return;
@@ -298,18 +298,18 @@ export class Journal implements Adapter<Contents>, Medium {
     const older = this.#sealed.filter((segment) => !dead.includes(segment));
     await this.#manifest.update(this.contents, current, older, dead.length > 0);
     for (const segment of dead) this.#retire(segment);
-    // Damaged records must not appear again, not even after a power cut.
+    // Damaged records must not reappear, even after a power cut.
     if (dead.some(({ damaged }) => damaged)) await this.#store.syncNames();
   }
 
-  /** Returns the segments that are not needed once the written groups are on the medium. */
+  /** Returns the segments that will not be needed once the written groups are on the medium. */
   #dead(): readonly Segment[] {
     const dead: Segment[] = [];
     let before: Segment | undefined;
     for (const segment of this.#sealed) {
-      // A damaged segment is not a second copy of the counters.
+      // The newest sealed segment is a second copy of the counters, unless it is damaged.
       if (segment === this.#sealed.at(-1) && !segment.damaged) break;
-      // Its header contains the end of the previous segment's records, needed until that segment is cut there.
+      // Its header states where the previous segment's records end, which is needed until that file is cut there.
       const needed = before !== undefined && !before.clean;
       if (segment.live === 0 && !needed && !segment.stuck) dead.push(segment);
       before = segment;
@@ -325,12 +325,12 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#segments.delete(segment.number);
   }
 
-  /** Syncs a full segment to the medium and seals it. Only then can the next segment be created. */
+  /** Syncs a full segment to the medium and seals it. Only then may the next segment be created. */
   async #sealFull(): Promise<void> {
     if (this.#current === undefined || this.#current.segment.used < this.segmentBytes) return;
     await this.#sync();
     for (const one of this.#sealed) {
-      // Try a refused removal again from time to time.
+      // Occasionally retry a removal that the disk refused.
       one.stuck = false;
       if (!one.clean) await this.#store.cut(one);
     }
@@ -340,7 +340,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#store.closeQuietly(file);
   }
 
-  /** Gives up the newest segment. Records that may not be on the medium wait in the batch again. */
+  /** Abandons the newest segment. Puts records that may not be on the medium into the batch again. */
   #giveUpSegment(): void {
     const { contents } = this;
     const current = this.#current;
@@ -349,9 +349,9 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#upcoming = undefined;
     this.#unsynced = undefined;
     this.#failed = true;
-    // The checkpoint of the next group replaces these removal records.
+    // The checkpoint in the next group replaces these removal records.
     this.#subtractLive(contents.takeRemovals());
-    // The group failed either when it was written, or when it was flushed while other records already waited.
+    // The group failed while it was written, or while it was flushed and other records were already in the batch.
     const wasWritten = unsynced !== undefined && unsynced.batch !== contents.batch;
     if (unsynced !== undefined) moveBack(unsynced.moves, unsynced.segment, this.#segments);
     contents.rebase();
@@ -377,7 +377,7 @@ export class Journal implements Adapter<Contents>, Medium {
     return new VigieError('store.failed', message, { where, cause });
   }
 
-  /** Returns the files with acknowledged messages, oldest first, each with the end of its valid records. */
+  /** Returns the files that contain acknowledged messages, oldest first, each with the end of its valid records. */
   messageFiles(): readonly MessageFile[] {
     const kept = this.#store.kept.all.map(({ number, path }) => ({ number, path, used: Number.POSITIVE_INFINITY }));
     return [...kept, ...this.#sealed, ...(this.#current === undefined ? [] : [this.#current.segment])].sort(

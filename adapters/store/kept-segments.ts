@@ -1,10 +1,10 @@
 /**
- * Segments without live records, kept for the acknowledged messages in them, which a receiver may have lost. The name
- * of such a file contains all that is known about it, so a start reads none of them:
+ * Segments without live records that are kept for their acknowledged messages, in case a receiver has lost some. All
+ * that is known about such a file is in its name, so that a start need not read it:
  *
  *     00000012.journal.20780d.1024k.kept
  *
- * is segment 12, without live records since day 20,780 since 1970 (0: time uncertain), of 1,024 KiB.
+ * is segment 12, 1,024 KiB long. Its last record died on day 20,780 after 1970-01-01 (0: the time was uncertain).
  */
 import { DAY } from '../../protocol/calendar.ts';
 import { defaultRule } from './retention.ts';
@@ -15,20 +15,20 @@ const kibibyte = 1024;
 
 /** Limits on the kept files. */
 export interface KeepingRule {
-  /** Maximum size of all kept files, bytes; 0 keeps no file. */
+  /** Maximum size of all kept files in bytes; 0 keeps no file. */
   readonly bytes: number;
-  /** Minimum size for which a small file counts, bytes, so that many restarts do not leave many files. */
+  /** Minimum size in bytes that a small file counts as, so that many restarts do not leave many files. */
   readonly least: number;
-  /** Returns the UTC time for the age of the files, ms, or undefined while no time is certain. */
+  /** Returns the UTC ms by which the files age, or undefined while the time is uncertain. */
   readonly agreed: () => number | undefined;
 }
 
 export interface KeptSegment {
   readonly number: number;
   readonly path: string;
-  /** Size of the file, bytes. */
+  /** Size of the file in bytes. */
   readonly bytes: number;
-  /** Day since 1970 on which its last record died; 0 if unknown. */
+  /** Day, counted from 1970, on which its last live record was removed; 0 if unknown. */
   readonly day: number;
 }
 
@@ -56,7 +56,7 @@ export class KeptSegments {
       this.add({ number: Number(number), path, bytes: Number(size) * kibibyte, day: Number(day) });
   }
 
-  /** Returns the kept form of the segment, or undefined if it may include an invalid group and cannot be kept. */
+  /** Returns the kept form of the segment, or undefined if it may contain an invalid group and must not be kept. */
   place({ number, path, used, clean, damaged }: Segment): KeptSegment | undefined {
     if (this.#rule.bytes === 0 || !clean || damaged) return undefined;
     const size = Math.ceil(used / kibibyte);
@@ -73,7 +73,7 @@ export class KeptSegments {
     this.#kept = this.#kept.filter((one) => one !== kept);
   }
 
-  /** Files to remove: the oldest while the files are too large together, and those beyond the age limit of records. */
+  /** Files to remove: the oldest if the total size exceeds the limit, and those older than the age limit of records. */
   get excess(): readonly KeptSegment[] {
     const { bytes: most, least } = this.#rule;
     const first = this.#today === undefined ? 0 : this.#today - defaultRule.days;

@@ -9,31 +9,31 @@ export interface SegmentFile {
 }
 
 interface Listing {
-  /** Segments whose records may count, oldest first. */
+  /** Segments that may contain valid records, oldest first. */
   readonly segments: readonly SegmentFile[];
-  /** End of the valid records of a segment, according to the header of the next, by segment number. */
+  /** Ends of the valid records, by segment number, as stated in the header of the next segment. */
   readonly limits: ReadonlyMap<number, number>;
-  /** Reused files of which only the name reached the medium. */
+  /** Reused files whose new name reached the medium but whose new content did not. */
   readonly unbegun: readonly SegmentFile[];
-  /** Segments between two neighbours, according to the header of the later neighbour. */
+  /** Segments that the header of a later segment skips: they were abandoned. */
   readonly givenUp: readonly SegmentFile[];
   /** Files that contain the same segment as another file. */
   readonly copies: readonly SegmentFile[];
-  /** Files that contain another segment than in their name; included in the segments, by the number they contain. */
+  /** Files named after another segment than they contain. Included in `segments` under the number they contain. */
   readonly misnamed: readonly SegmentFile[];
 }
 
-/** Classifies files, each with the number in its name. `known` are the segments in the manifest, if it was readable. */
+/** Classifies files by the number in their name. `known`: the segments in the manifest, if it was readable. */
 export function listSegments(files: readonly SegmentFile[], known: readonly number[]): Listing {
   const own = (file: SegmentFile): number => file.header?.number ?? file.number;
   const strays = files.filter((file) => own(file) !== file.number);
   const named = files.filter((file) => own(file) === file.number);
   const found = new Map(named.map((file) => [file.number, file]));
   const [unbegun, copies, misnamed]: [SegmentFile[], SegmentFile[], SegmentFile[]] = [[], [], []];
-  // The manifest may be missing or older than the newest segments: it covers only the segments up to its newest. A
-  // released segment may count again without harm, because later checkpoints list the entries that still exist.
+  // The manifest may be missing, or older than the newest segments: it is used only up to its own newest segment. If a
+  // released segment counts again, no harm is done, because later checkpoints list the entries that still exist.
   const isSegment = (number: number): boolean => known.includes(number) || number > Math.max(0, ...known);
-  // A reused file has lost its previous name for good: its header names a segment that is not needed any more.
+  // A reused file has irrevocably lost its previous name: its header names a segment that is no longer needed.
   const isUnbegun = (name: number, number: number): boolean =>
     !known.includes(name) && !isSegment(number) && !files.some((file) => file.number === number);
   for (const file of strays) {

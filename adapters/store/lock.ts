@@ -4,15 +4,15 @@ import { VigieError } from '../../protocol/errors.ts';
 import { isReadFailure } from '../../protocol/read-failure.ts';
 import { unreadable } from './files.ts';
 
-/** Locks of this thread, by path: true while held, false if released but perhaps still on the disk. */
+/** Locks of this thread by path: true while held, false if released but possibly still on the disk. */
 const taken = new Map<string, boolean>();
 
 /**
  * Locks a directory of records for one user: two agents that append to one journal would corrupt it, even within one
- * process. Replaces a lock whose owner is gone (killed, power cut, another boot).
+ * process. Replaces a lock whose owner no longer exists (killed, power cut, reboot).
  * @returns a function that releases the directory
- * @throws VigieError `usage.wrong` if it is locked; `store.failed` if it cannot be written; `store.unreadable` if
- * the disk does not return the lock of another process
+ * @throws VigieError `usage.wrong` if it is locked; `store.failed` if the lock cannot be written; `store.unreadable` if
+ * the disk fails to return the lock of another process
  */
 export function lockDirectory(directory: string): () => void {
   const mine = identity(process.pid);
@@ -22,7 +22,7 @@ export function lockDirectory(directory: string): () => void {
     mkdirSync(directory, { recursive: true });
     path = join(realpathSync(directory), 'lock');
     draft = `${path}.${process.pid}`;
-    // Write the whole draft before it becomes the lock: no process reads half a lock.
+    // Write the complete draft before it becomes the lock, so that no process reads an incomplete lock.
     writeFileSync(draft, mine);
     for (let attempt = 0; !become(draft, path); attempt++) {
       const owner = read(path);
@@ -47,25 +47,25 @@ export function lockDirectory(directory: string): () => void {
     if (!held) return;
     held = false;
     taken.set(path, false);
-    // A lock that cannot be removed becomes stale when this process ends.
+    // If the lock cannot be removed, it becomes stale when this process ends.
     if (read(path) === mine) removeQuietly(path);
   };
 }
 
-/** Returns true if a lock with the identity of this process is in use by this thread or another of its threads. */
+/** Returns true if this thread or another thread of this process holds a lock that has the identity of this process. */
 function usedHere(path: string, owner: string): boolean {
-  // If only the number of the process is known, the owner may be an earlier process with the same number.
+  // Without a start time, the owner may be an earlier process that had the same process id.
   return taken.get(path) ?? owner.includes(' ');
 }
 
-/** Returns true if the process that wrote this still runs. If a process's start time is unknown, its number decides. */
+/** Returns true if the process that wrote `owner` still runs. If its start time is unknown, its process id decides. */
 function lives(owner: string): boolean {
   const [pid = ''] = owner.split(' ');
   const found = identity(Number(pid));
   return found !== '' && (found === owner || found === pid);
 }
 
-/** Makes `draft` the lock. Returns false if there is already a lock. */
+/** Makes `draft` the lock. Returns false if a lock exists already. */
 function become(draft: string, path: string): boolean {
   try {
     linkSync(draft, path);
@@ -76,7 +76,7 @@ function become(draft: string, path: string): boolean {
   }
 }
 
-/** Removes a stale lock. If another process has replaced it in the meantime, restores that process's lock. */
+/** Removes a stale lock. If another process has replaced the lock meanwhile, restores that one. */
 function takeAway(path: string, stale: string): void {
   const aside = `${path}.stale.${process.pid}`;
   try {
@@ -89,12 +89,12 @@ function takeAway(path: string, stale: string): void {
   remove(aside);
 }
 
-/** States of a process that has ended but that its parent may not have collected yet (proc(5)). */
+/** States of a process that has ended but may not have been reaped by its parent (proc(5)). */
 const ENDED_STATES = ['Z', 'X', 'x'];
 
 /**
- * Returns the identity of a running process: its number and start time, since numbers are reused, also after a boot.
- * Empty for a process that has ended.
+ * Returns the identity of a running process: process id, start time and boot id, since process ids and start times
+ * occur again, for example after a reboot. Empty if the process has ended.
  */
 function identity(pid: number): string {
   if (!Number.isInteger(pid) || pid <= 0) return '';
@@ -107,7 +107,7 @@ function identity(pid: number): string {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${pid} ${started} ${boot}`;
   } catch {
-    // No such process, or no /proc: then only the number identifies it.
+    // The process does not exist, or /proc does not: in the latter case only the process id identifies it.
     return alive(pid) ? `${pid}` : '';
   }
 }
@@ -130,7 +130,7 @@ function read(path: string): string {
   }
 }
 
-/** Removes a file and ignores errors: a disk error was reported when the lock was written and must not be replaced. */
+/** Removes a file and ignores errors: an error of writing the lock has been reported and must not be replaced. */
 function removeQuietly(path: string): void {
   try {
     remove(path);

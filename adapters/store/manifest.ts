@@ -1,11 +1,11 @@
 /**
- * List of the segments, the bytes of the newest segment that are on the medium, and the numbers that may have been
- * assigned. Without the list, the loss of the newest segment would look like a power cut before its creation, and
+ * Lists the segments, how many bytes of the newest segment are on the medium, and the numbers that may have been
+ * assigned. Without this list, the loss of the newest segment would look like a power cut before its creation, and
  * numbers that a receiver has seen would be assigned again.
  *
- * The file is written after the first group of a segment is on the medium and before its commit resolves, when a
- * segment is removed, and when more numbers were assigned than the file reserves. If the disk refuses it, the commit
- * does not fail: the manifest is a second copy, used only if the first is lost.
+ * The file is written when the first group of a segment is on the medium and before the commit of that group resolves,
+ * when a segment is removed, and when the reserved numbers are used up. If the disk refuses the file, the commit still
+ * succeeds: the manifest is a second copy, used only if the first is lost.
  */
 
 import { join } from 'node:path';
@@ -16,33 +16,33 @@ import { DurableFile } from './durable.ts';
 import type { FileSystem, OpenFile } from './files.ts';
 import type { Segment } from './segment.ts';
 
-/** Numbers of a class: no number below `low` is owed or in an entry, and no number from `end` on was assigned. */
+/** Numbers of a class: none below `low` is owed or in an entry, and none from `end` on was assigned. */
 type ClassNumbers = readonly [name: number, low: number, end: number];
 
 interface ManifestData {
   /** Numbers of the segments, ascending. */
   readonly segments: readonly number[];
-  /** Bytes of the newest segment that were on the medium, and the minimum length of its file. */
+  /** Number of bytes of the newest segment that were on the medium, and the minimum length of its file. */
   readonly settled: number;
   readonly length: number;
   readonly classes: readonly ClassNumbers[];
 }
 
-/** The newest segment, its file, and the number of its bytes on the medium. */
+/** The newest segment, its file, and how many of its bytes are on the medium. */
 interface NewestSegment {
   readonly segment: Pick<Segment, 'number'>;
   readonly file: Pick<OpenFile, 'size'>;
   readonly synced: number;
 }
 
-/** Minimum count of numbers that a class may assign before the file is written again. */
+/** Minimum count of numbers that a class can assign before the file must be written again. */
 const LEAST_RESERVE = 16;
 
 export class Manifest {
   readonly #file: DurableFile<ManifestData>;
   readonly #log: Log | undefined;
   #data: ManifestData | undefined;
-  /** Next number of each class when the file was last written. */
+  /** By class, the number that was next when the file was last written. */
   #given: ReadonlyMap<number, number> = new Map();
   #refused = false;
 
@@ -52,7 +52,7 @@ export class Manifest {
     this.#log = log;
   }
 
-  /** Reads the file. A journal without a manifest has no data here. */
+  /** Reads the file. The journal may have no manifest. */
   async read(): Promise<void> {
     this.#data = (await this.#file.read())?.value;
   }
@@ -70,7 +70,7 @@ export class Manifest {
     return this.#data?.classes ?? [];
   }
 
-  /** Returns the facts about the segment if it is the newest. */
+  /** Returns what the manifest says about the segment if it is the newest. */
   of(segment: number): { readonly settled: number; readonly length: number } | undefined {
     return segment === this.newest ? this.#data : undefined;
   }
@@ -95,13 +95,13 @@ export class Manifest {
     this.#given = new Map(numbers.map(([name, , next]) => [name, next]));
   }
 
-  /** Call when the journal closes: all numbers are known, and all of the newest segment is on the medium. */
+  /** Call when the journal closes: no number remains reserved, and all of the newest segment is on the medium. */
   async close(contents: Contents, { segment, synced }: NewestSegment): Promise<void> {
     if (this.#data === undefined || segment.number !== this.newest) return;
     await this.#write({ ...this.#data, settled: synced, classes: classesIn(contents) });
   }
 
-  /** Call before the newest segment is cut to that length. Returns false if the file could not record the length. */
+  /** Call before the newest segment is cut to this length. Returns false if the new length could not be written. */
   async shorten(segment: number, length: number): Promise<boolean> {
     if (this.#data === undefined || segment !== this.newest || this.#data.length <= length) return true;
     return this.#write({ ...this.#data, settled: Math.min(this.#data.settled, length), length });
@@ -121,7 +121,7 @@ export class Manifest {
   }
 }
 
-/** Returns the classes with assigned numbers, each with its next number. */
+/** Returns the classes that have assigned numbers, each with its next number. */
 function classesIn(contents: Contents): ClassNumbers[] {
   const classes: ClassNumbers[] = [];
   for (const { name, next, owed, rows } of contents.all()) {

@@ -26,13 +26,13 @@ export interface MemoryStore {
 interface MemoryStoreOptions {
   /** Retention of collections, as in the store on disk. */
   readonly records?: RecordRules;
-  /** Collections that no part reads; their records are not stored. */
+  /** Collections that nothing reads; their records are not stored. */
   readonly unread?: ReadonlySet<string>;
-  /** Returns the UTC time for the age of records, ms, or undefined while unknown; default: always undefined. */
+  /** Returns the UTC ms by which records age, or undefined while the time is unknown; default: always undefined. */
   readonly now?: () => number | undefined;
 }
 
-/** Creates an empty store. It throws as the store on disk does. */
+/** Creates an empty store. It throws the same errors as the store on disk. */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   let numbers = 0;
   const states = statesIn({ first: [], put: () => numbers++, remove: () => undefined }, undefined);
@@ -88,7 +88,7 @@ function memoryOutbox(commit: () => Promise<void>): OutboxStore {
     giveUp(priority, seq) {
       this.acknowledge(priority, seq);
     },
-    // Nothing given up here outlives the outbox, which keeps its own record of that.
+    // Entries abandoned here do not outlive the outbox, which itself remembers them.
     owed: () => [],
     gapKnown: () => undefined,
     commit,
@@ -99,7 +99,7 @@ function referenceTo({ class: priority, seq, kind, at, retain, payload }: Outbox
   return { class: priority, seq, kind, at, retain, bytes: payload.length };
 }
 
-/** A record with its value as bytes, so that a caller cannot change it. */
+/** A record whose value is stored as bytes, so that callers cannot change it. */
 interface KeptRecord {
   readonly id: string;
   readonly at: number;
@@ -108,15 +108,15 @@ interface KeptRecord {
 
 interface KeptCollection {
   readonly byId: Map<string, KeptRecord>;
-  /** Records, ascending by time, then by id. */
+  /** The records, ordered by time, then by id. */
   ordered: KeptRecord[];
   bytes: number;
 }
 
-/** Factor by which collections may exceed their bound, so that not every record requires a search for the oldest. */
+/** Factor by which a collection may exceed its limit, so that not every new record requires a search for the oldest. */
 const slack = 1.1;
 
-/** Records in memory only. Throws as the store on disk does. */
+/** Stores records in memory only. Throws the same errors as the store on disk. */
 export class MemoryRecords implements RecordStore {
   readonly #options: MemoryStoreOptions;
   readonly #collections = new Map<string, KeptCollection>();

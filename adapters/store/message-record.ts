@@ -1,24 +1,24 @@
-/** Record form of an outbox message: the members `kind, at, retain, payload, correlation?`. */
+/** Record form of an outbox message: the items `kind, at, retain, payload, correlation?`. */
 import type { OutboxEntry, OutboxReference } from '../../agent/ports.ts';
 import type { Item } from './batch.ts';
 import type { RecordCursor } from './cursor.ts';
 import { messageRecord } from './record-types.ts';
 import type { Rows, Traits } from './rows.ts';
 
-/** Bytes of a message in addition to payload and correlation data: frame, numbers, kind and time in the journal. */
+/** Bytes that a message needs besides payload and correlation data: frame, numbers, kind and time in the journal. */
 const overhead = 32;
 
-/** Returns the size of a message for `OutboxStore.bytes`, bytes; the same in every store. */
+/** Returns the size in bytes that a message counts as in `OutboxStore.bytes`; the same in every store. */
 export function entryBytes(payload: number, correlation: number): number {
   return overhead + payload + correlation;
 }
 
-/** MQTT 5 §1.5.6: binary data has a length of 16 bits. */
+/** Binary data of MQTT 5 has a length of 16 bits (§1.5.6). */
 export const longestCorrelation = 0xffff;
 
 /**
- * Table that numbers the kinds, so that a kind fits in a row. The protocol has about a dozen kinds; a full table can
- * only be the result of corrupt data.
+ * Numbers the kinds, so that a kind fits into a row. The protocol has about a dozen kinds; a full table can only be due
+ * to corrupt data.
  */
 export class Kinds {
   readonly #names: string[] = [];
@@ -41,7 +41,7 @@ export class Kinds {
 
 const mostKinds = 1 << 15;
 
-/** Row: `a` is the length of the payload; `b` is kind (15 bits), retain (1) and length of the correlation data (16). */
+/** In a row, `a` is the payload length; `b` is the kind (15 bits), retain (1) and the correlation data length (16). */
 function traitsOf(
   kinds: Kinds,
   kind: string,
@@ -66,7 +66,7 @@ export function entryRecord({ class: priority, seq, kind, at, retain, payload, c
   return record;
 }
 
-/** Returns the size of a row for `OutboxStore.bytes`, bytes. */
+/** Returns the size in bytes that the message in this row counts as in `OutboxStore.bytes`. */
 export function rowBytes(rows: Rows, row: number): number {
   return entryBytes(rows.a(row), rows.b(row) & longestCorrelation);
 }
@@ -83,7 +83,7 @@ export function referenceOf(priorityClass: number, rows: Rows, row: number, kind
   };
 }
 
-/** Reads the members of a message's record after its number. Undefined for another record. */
+/** Reads the items that follow the number in a message's record. Returns undefined for other records. */
 export function messageTraits(cursor: RecordCursor, items: number, kinds: Kinds): Traits | undefined {
   const kind = cursor.text();
   const at = cursor.number();
@@ -95,7 +95,7 @@ export function messageTraits(cursor: RecordCursor, items: number, kinds: Kinds)
   return correlation && traitsOf(kinds, kind, at, retain, payload.length, correlation.length);
 }
 
-/** Decodes the message from the payload of its record. */
+/** Decodes the message in a record's payload. */
 export function readEntry(cursor: RecordCursor): OutboxEntry | undefined {
   const items = cursor.array() ?? 0;
   cursor.count();

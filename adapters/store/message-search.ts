@@ -1,4 +1,4 @@
-/** Finds messages in segment files by their numbers. There is no index: it would use memory and is rarely needed. */
+/** Finds messages in segment files by number. There is no index: it would use memory and is rarely needed. */
 import type { OutboxEntry } from '../../agent/ports.ts';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { RecordCursor } from './cursor.ts';
@@ -12,17 +12,17 @@ import { headerLength, seedOf } from './segment.ts';
 export interface MessageFile {
   readonly number: number;
   readonly path: string;
-  /** End of the valid records, bytes; infinite: the end of the file. */
+  /** End of the valid records in bytes; infinite if that is the end of the file. */
   readonly used: number;
 }
 
-/** Bytes searched in one step, as in a step of compaction. */
+/** Number of bytes searched per step, as in compaction. */
 const stepBytes = 128 << 10;
 
 /**
- * Yields, in each step, the wanted messages of one piece of a file, oldest file first. A moved message occurs more
- * than once. Calls `files` at each step, because segments change in the meantime. Skips damaged records.
- * Throws `store.failed` if the disk does not return a file.
+ * In each step, yields the wanted messages of one piece of a file, oldest file first. A message that was moved occurs
+ * more than once. Calls `files` at each step, because segments change meanwhile. Skips damaged records. Throws
+ * `store.failed` if the disk fails to return a file.
  */
 export function* findMessages(
   system: FileSystem,
@@ -47,7 +47,7 @@ export function* findMessages(
   }
 }
 
-/** Returns the wanted messages from `from` on and the start of the next record; `from` at the end of the file. */
+/** Returns the wanted messages from `from` on, and the start of the next piece; `from` at the end of the file. */
 function piece(
   system: FileSystem,
   { number, path, used }: MessageFile,
@@ -64,7 +64,7 @@ function piece(
   for (;;) {
     const length = recordAt(bytes, at, bytes.length, seed);
     if (length < 0) {
-      // A record that continues after this piece is read with the next piece.
+      // If a record continues beyond this piece, read it with the next piece.
       if (at > 0 && lengthAt(bytes, at, Number.POSITIVE_INFINITY) > bytes.length - at - headLength) break;
       at = nextRecord(bytes, at, seed);
       if (at < 0) return { entries, next: from + bytes.length };

@@ -6,35 +6,35 @@ export interface JournalMetrics extends SegmentFindings {
   segments: number;
   /** Number of files kept for reuse. */
   spares: number;
-  /** Number of skipped whole records of a type that this version does not support. */
+  /** Number of whole records skipped because this version does not support their type. */
   unknown: number;
-  /** Number of skipped records that do not match their type. */
+  /** Number of records skipped because they do not match their type. */
   malformed: number;
   /** Number of flushes to the medium. */
   flushes: number;
-  /** Bytes written, frames and checkpoints included. */
+  /** Number of bytes written, including frames and checkpoints. */
   written: number;
-  /** Bytes written by compaction, part of `written`. */
+  /** Number of bytes written by compaction, included in `written`. */
   moved: number;
   /** Number of failed writes and flushes. */
   failures: number;
   /** Bytes of the records of existing entries. */
   live: number;
-  /** Bytes of files that are kept for acknowledged messages. */
+  /** Bytes of the files kept for their acknowledged messages. */
   kept: number;
   /** Bytes of all files. */
   disk: number;
-  /** Maximum of {@link disk}. */
+  /** Limit on {@link disk}. */
   diskBound: number;
-  /** Bytes put on the medium, in whole pages. */
+  /** Bytes written to the medium, counted in whole pages. */
   flashed: number;
-  /** Bytes put on the medium on the current UTC day, by earlier runs too. */
+  /** Bytes written to the medium on the current UTC day, including earlier runs. */
   flashedToday: number;
-  /** Maximum of {@link flashedToday}. */
+  /** Limit on {@link flashedToday}. */
   flashedBound: number;
-  /** Number of the car's records that were not stored because {@link flashedBound} was reached. */
+  /** Number of records of the car not stored because {@link flashedBound} was reached. */
   refused: number;
-  /** Number of the car's records that were dropped by age or size. */
+  /** Number of records of the car dropped because of age or size. */
   retired: number;
 }
 

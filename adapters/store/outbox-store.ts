@@ -13,10 +13,10 @@ import {
 } from './message-record.ts';
 import { maximumPayload } from './record.ts';
 
-/** Maximum size of an entry's members other than payload and correlation data, bytes; includes the kind. */
+/** Maximum size in bytes of an entry's fields other than payload and correlation data; includes the kind. */
 const entryRoom = 1 << 16;
 
-/** Functions that the outbox requires from the store. */
+/** Functions that the outbox needs from the store. */
 export interface OutboxDuties {
   commit(): Promise<void>;
   /** Called after an entry was acknowledged. */
@@ -92,7 +92,7 @@ export function outboxStore(
   };
 }
 
-/** The priority classes among the series of the contents, and the bytes of their messages. */
+/** The series that are priority classes, and the bytes of their messages. */
 class OutboxClasses {
   bytes = 0;
   readonly #contents: Contents;
@@ -110,7 +110,7 @@ class OutboxClasses {
     return this.#series.get(priority);
   }
 
-  /** As {@link get}, but creates a class that has no messages. */
+  /** Like {@link get}, but creates the class if it does not exist. */
   of(priority: number): Series {
     let series = this.#series.get(priority);
     if (series === undefined) {
@@ -142,7 +142,7 @@ class OutboxClasses {
   }
 }
 
-/** Returns the entry if it can be stored. Throws `input.malformed` and `message.unbounded`. */
+/** Returns the entry if it can be stored. Throws `input.malformed` or `message.unbounded`. */
 export function checked(entry: OutboxEntry): OutboxEntry {
   const { class: priority, payload, correlation } = entry;
   if (!Number.isSafeInteger(priority) || priority < 0) {

@@ -1,15 +1,15 @@
 /**
- * Reads single records. Records are mostly read in the order of writing, so the reader loads a piece of the file at a
- * time and caches it.
+ * Reads single records. Because records are mostly read in the order in which they were written, the reader loads and
+ * caches a piece of the file at a time.
  */
 import type { Log } from '../../agent/ports.ts';
 import { type FileSystem, type OpenFile, unreadable } from './files.ts';
 import { headLength, recordAt } from './record.ts';
 import type { Segment } from './segment.ts';
 
-/** Size of a piece, bytes. */
+/** Size of a piece in bytes. */
 const pieceBytes = 64 << 10;
-/** Maximum number of cached pieces: messages of some classes and lists of records are read at the same time. */
+/** Maximum number of cached pieces: messages of several classes and lists of records are read concurrently. */
 const mostPieces = 4;
 const mostFiles = 4;
 
@@ -23,7 +23,7 @@ interface Piece {
 export class SegmentReader {
   readonly #files: FileSystem;
   readonly #log: Log | undefined;
-  /** Cached pieces, the most recently used last. */
+  /** Cached pieces, most recently used last. */
   #pieces: Piece[] = [];
   #open: { readonly segment: Segment; readonly file: OpenFile }[] = [];
 
@@ -34,7 +34,7 @@ export class SegmentReader {
 
   /**
    * Returns the record at `offset`, head included; valid until the next read. Undefined if it is damaged. Throws
-   * `store.unreadable`, naming the file, if the disk does not return it.
+   * `store.unreadable`, naming the file, if the disk fails to return it.
    */
   read(segment: Segment, offset: number, size: number): Uint8Array | undefined {
     const piece = this.#piece(segment, offset, size);
@@ -44,7 +44,7 @@ export class SegmentReader {
     return length === size - headLength ? piece.bytes.subarray(at, at + size) : undefined;
   }
 
-  /** Fills `into` with the segment's bytes from `offset` on. Returns their number. Throws as {@link read} does. */
+  /** Fills `into` with the segment's bytes from `offset` on and returns how many it read. Throws like {@link read}. */
   fill(segment: Segment, offset: number, into: Uint8Array): number {
     try {
       return this.#file(segment).read(into.subarray(0, Math.max(0, segment.used - offset)), offset);
@@ -54,7 +54,7 @@ export class SegmentReader {
     }
   }
 
-  /** Releases the cache and file of a segment before its removal. */
+  /** Drops cached pieces of a segment and closes its file before the segment is removed. */
   forget(segment: Segment): void {
     this.#pieces = this.#pieces.filter((piece) => piece.segment !== segment);
     const gone = this.#open.filter((one) => one.segment === segment);
@@ -77,10 +77,10 @@ export class SegmentReader {
       if (i < this.#pieces.length - 1) this.#pieces.push(...this.#pieces.splice(i, 1));
       return piece;
     }
-    // Reuse the oldest piece's memory, unless it was allocated for a long record.
+    // Reuse the memory of the oldest piece, unless it was allocated for a long record.
     const oldest = this.#pieces.length < mostPieces ? undefined : this.#pieces.shift();
     const again = oldest !== undefined && oldest.bytes.length === pieceBytes && size <= pieceBytes;
-    // A short file does not need a full piece.
+    // For a short file, do not allocate a full piece.
     const least = Math.min(pieceBytes, Math.max(0, segment.used - offset));
     const bytes = again ? oldest.bytes : new Uint8Array(Math.max(least, size));
     const piece = { segment, from: offset, to: offset + this.fill(segment, offset, bytes), bytes };

@@ -1,6 +1,6 @@
 /**
- * Format number of the records. The files `version` and `version.copy` both contain the number, so that one damaged
- * file does not hide that a newer agent wrote the records.
+ * Format number of the records. It is in both `version` and `version.copy`, so that one damaged file cannot hide that a
+ * newer agent wrote the records.
  */
 
 import { join } from 'node:path';
@@ -12,28 +12,28 @@ import { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
 /** The format that this agent writes. */
 export const FORMAT = 1;
 
-/** Marks a directory in place of a file. */
+/** Returned for a path at which there is a directory instead of a file. */
 const FOLDER: unique symbol = Symbol('folder');
 type Folder = typeof FOLDER;
 
-/** Name of a marker file. It exists in a folder only from the start to the end of the folder's first start. */
+/** Name of a marker file, which exists in a folder only until the first start in that folder has finished. */
 export const FIRST_START = 'first-start';
 
 const VERSION = 'version';
 const COPY = 'version.copy';
-/** Folder for the data of a hub, in the same folder as the records if both use the standard folder. */
+/** Folder for a hub's data. It is in the same folder as the records if both use the standard folder. */
 const HUB = 'hub';
 
 interface RecordFormat {
-  /** Higher number of the two files; {@link FORMAT} if neither contains a number. */
+  /** The higher number in the two files; {@link FORMAT} if neither contains a number. */
   readonly format: number;
-  /** Missing or damaged files. Undefined if there are none or no first start has finished in the folder. */
+  /** Names missing or damaged files. Undefined if both are valid or no first start has finished in the folder. */
   readonly fault?: string;
 }
 
 /**
  * Reads the format of a folder.
- * @throws VigieError `store.unreadable` if the disk does not return the folder or a file
+ * @throws VigieError `store.unreadable` if the disk fails to return the folder or a file
  */
 export function readFormat(folder: string, files: FileSystem = nodeFileSystem): RecordFormat {
   const texts = [VERSION, COPY].map((name) => textIn(join(folder, name), files));
@@ -46,15 +46,15 @@ export function readFormat(folder: string, files: FileSystem = nodeFileSystem): 
 }
 
 interface ClaimedFormat {
-  /** As {@link RecordFormat.fault}; the file was put aside and written again. */
+  /** Like {@link RecordFormat.fault}; the damaged file was renamed and written again. */
   readonly fault?: string;
-  /** Reason why the disk refused to store the number. */
+  /** Reason why the number could not be stored. */
   readonly refused?: string;
 }
 
 /**
- * As {@link readFormat}.
- * @throws VigieError `configuration.wrong` for the records of a newer agent, which stay unchanged
+ * Like {@link readFormat}.
+ * @throws VigieError `configuration.wrong` if a newer agent wrote the records, which stay unchanged
  */
 export function refuseNewer(folder: string, files: FileSystem = nodeFileSystem): RecordFormat {
   const found = readFormat(folder, files);
@@ -67,9 +67,9 @@ export function refuseNewer(folder: string, files: FileSystem = nodeFileSystem):
 }
 
 /**
- * Writes {@link FORMAT} to both files. A damaged file is kept as `version.damaged`. If the disk refuses, this does not
- * throw: the records have this format anyway.
- * @throws VigieError as {@link refuseNewer}
+ * Writes {@link FORMAT} to both files. Keeps a damaged file as `version.damaged`. Does not throw if the disk fails to
+ * write: the records have this format anyway.
+ * @throws VigieError like {@link refuseNewer}
  */
 export async function claimFormat(folder: string, files: FileSystem = nodeFileSystem): Promise<ClaimedFormat> {
   const { fault } = refuseNewer(folder, files);
@@ -87,7 +87,7 @@ export async function claimFormat(folder: string, files: FileSystem = nodeFileSy
   }
 }
 
-/** Reads a file: returns its text, `FOLDER` if there is a directory, or undefined. Throws `store.unreadable`. */
+/** Returns the content of a file, `FOLDER` if it is a directory, or undefined. Throws `store.unreadable`. */
 function textIn(file: string, files: FileSystem): string | Folder | undefined {
   try {
     return new TextDecoder().decode(files.read(file));
@@ -97,7 +97,7 @@ function textIn(file: string, files: FileSystem): string | Folder | undefined {
   }
 }
 
-/** Returns the number in the text of a file, or undefined if there is no valid number. */
+/** Returns the number in a file's content, or undefined if there is no valid number. */
 function numberOf(text: string | Folder | undefined): number | undefined {
   const trimmed = typeof text === 'string' ? text.trim() : '';
   return /^[1-9][0-9]{0,5}$/.test(trimmed) ? Number(trimmed) : undefined;
@@ -108,8 +108,8 @@ function describe(file: string, text: string | Folder | undefined): string {
 }
 
 /**
- * Returns true if no first start has finished in the folder: it has the marker, or contains only the lock of this
- * process and the folder of a hub.
+ * Returns true if no first start has finished in the folder: the folder has the marker, or contains only this process's
+ * lock and a hub's folder.
  */
 function isNew(folder: string, files: FileSystem): boolean {
   const names = namesIn(folder, files);
@@ -125,7 +125,7 @@ function namesIn(folder: string, files: FileSystem): readonly string[] {
   }
 }
 
-/** Puts a file aside. The file stays until its successor replaces it: a power cut leaves one of them. */
+/** Copies a damaged file. The original stays until it is replaced, so that a power cut leaves at least one of them. */
 function putAside(folder: string, name: string, text: string | Folder | undefined, files: FileSystem): void {
   if (text === undefined) return;
   const taken = namesIn(folder, files);

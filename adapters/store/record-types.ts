@@ -13,13 +13,13 @@
  * | `[6, "", number, key, value]` | state of the core; the value is a byte string of CBOR |
  * | `[7, day, bytes]` | bytes put on the medium on that day, in days since 1970 |
  *
- * The ranges of a checkpoint also include the numbers of messages that were given up and not reported to a receiver: a
- * number of a class that is in a range and has no entry is owed. It is removed once it is reported.
+ * The ranges of a checkpoint also include the numbers of messages that were abandoned and not yet reported to a
+ * receiver: a number of a class is owed if it is in a range but has no entry. It leaves the range once it is reported.
  *
- * Types 1, 5 and 6 are entries. Each belongs to a series: the class of a message, the name of a collection, or the
- * empty text for state. Each number is assigned once per series. So a removed entry never returns, reading a record
- * twice does no harm, and the newest checkpoint replaces all older removals. Therefore a segment may be removed as soon
- * as it has no live entry.
+ * Types 1, 5 and 6 are entries. Each entry belongs to a series: the class of a message, the name of a collection, or
+ * the empty string for state. Each number is assigned only once per series. So a removed entry never returns, reading a
+ * record twice does no harm, and the newest checkpoint replaces all older removals. Therefore a segment may be removed
+ * as soon as it has no live entry.
  */
 export const paddingRecord = 0;
 export const messageRecord = 1;
@@ -30,7 +30,7 @@ export const collectionRecord = 5;
 export const stateRecord = 6;
 export const wearRecord = 7;
 
-/** Class of the outbox or name of a collection; state has the empty name. */
+/** Class of the outbox, or name of a collection; the series of states has the empty name. */
 export type SeriesName = number | string;
 
 export const stateSeries = '';

@@ -1,4 +1,4 @@
-/** The car's records in the journal: collections, each with its retention. */
+/** The car's records in the journal: collections, each with its own retention. */
 import type { RecordStore } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { Collection } from './collection.ts';
@@ -11,11 +11,11 @@ interface RecordsOptions {
   readonly rules: RecordRules;
   /** Returns the time by which records expire. */
   readonly agreed: () => number | undefined;
-  /** Called after a record was stored. */
+  /** Called after a record has been stored. */
   readonly changed: () => void;
 }
 
-/** Record store with retention; the store calls `retire` before a group is written. */
+/** Record store with retention. The store calls `retire` before it writes a group. */
 interface JournalRecords extends RecordStore {
   retire(): void;
 }
@@ -50,7 +50,7 @@ export function journalRecords(contents: Contents, journal: Journal, options: Re
     retire() {
       const now = options.agreed();
       for (const one of collections.values()) metrics.retired += one.retire(now);
-      // Files use up to twice the space of their live records, plus kept files and some new, moved or spare segments.
+      // Files need up to twice the space of live records, plus kept files and a few new, moved or spare segments.
       const excess = metrics.live - Math.max(0, metrics.diskBound - metrics.kept - 7 * journal.segmentBytes) / 2;
       if (excess <= 0) return;
       const series = [...collections.values()].filter(({ name }) => isSeries(name));

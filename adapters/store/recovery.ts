@@ -1,4 +1,4 @@
-/** Reads the segments of a journal when it is opened, and tidies its directory. */
+/** Reads the segments of a journal when it is opened, and tidies the journal's directory. */
 import type { Log } from '../../agent/ports.ts';
 import type { Contents } from './contents.ts';
 import { findGroups, type Groups } from './groups.ts';
@@ -10,32 +10,32 @@ import { Replay } from './replay.ts';
 import { newSegment, type Segment } from './segment.ts';
 import type { SegmentFiles } from './segments.ts';
 
-/** Findings of reading the segments. */
+/** What reading the segments found. */
 export interface SegmentFindings {
-  /** Number of damaged stretches (all skipped), missing segments, and records found damaged later. */
+  /** Number of damaged stretches (all skipped), missing segments, and records later found damaged. */
   damaged: number;
-  /** Number of segments with an incomplete end, which was cut off. */
+  /** Number of segments whose incomplete end was cut off. */
   torn: number;
-  /** Number of segments without a whole record, and of duplicate segments; both renamed to end in `.corrupt`. */
+  /** Number of segments without a whole record and of duplicate segments; both are renamed to end in `.corrupt`. */
   aside: number;
 }
 
-/** Reports on one segment and tidies its file, which is now at `path`. */
+/** Reports what was found in a segment and tidies its file, whose current path is `path`. */
 type Change = (path: string) => Promise<void>;
 
-/** Contents of a segment, and its faults. */
+/** Contents of a segment, and what is wrong with it. */
 interface SegmentContents extends Pick<Groups, 'damaged' | 'torn' | 'more' | 'end'> {
   /** Number of valid records. */
   readonly records: number;
   /** True if no later segment was created. */
   readonly last: boolean;
-  /** True if it was on the medium, according to the manifest or a later segment. */
+  /** True if the segment was on the medium, according to the manifest or a later segment. */
   readonly wasOnMedium: boolean;
-  /** True if it has no whole record. */
+  /** True if the segment contains no whole record. */
   readonly empty: boolean;
-  /** Length of the file, bytes. */
+  /** Length of the file in bytes. */
   readonly size: number;
-  /** Bytes of the last segment that may not be on the medium: from `settled` to `end`. */
+  /** Bytes of the last segment that may not be on the medium, from `settled` to `end`. */
   readonly unsettled: Uint8Array;
 }
 
@@ -46,15 +46,15 @@ export class Recovery {
   readonly segments: Segment[] = [];
   /** Files in which damage was found. */
   readonly damagedFiles: string[] = [];
-  /** True if commits may be lost: a state is lost, or no checkpoint follows the damage. */
+  /** True if commits may be lost: a state is lost, or damage is not followed by a checkpoint. */
   doubtful = false;
-  /** True if the records found are on the medium; if there are none, true if the empty directory is. */
+  /** True if the records that were found are on the medium or, if there are none, the empty directory is. */
   durable = true;
   readonly #files: SegmentFiles;
   readonly #manifest: Manifest;
   readonly #replay: Replay;
   readonly #log: Log | undefined;
-  /** Number of skipped records, by position and reason. */
+  /** Number of skipped records by file and reason. */
   readonly #skipped = new Map<string, number>();
 
   constructor(files: SegmentFiles, manifest: Manifest, contents: Contents, log: Log | undefined) {
@@ -64,15 +64,15 @@ export class Recovery {
     this.#log = log;
   }
 
-  /** Bytes that were written to the medium on a day. */
+  /** Bytes written to the medium on one day, and that day. */
   get wear(): Replay['wear'] {
     return this.#replay.wear;
   }
 
   /**
-   * Reads all segments, oldest first, into the contents; then tidies the directory and syncs what a killed process left
-   * in the page cache. Rejects with `store.unreadable`, without any change on the disk, if the disk does not return the
-   * directory or a file: only bytes that were read can be classified as damaged.
+   * Reads all segments into the contents, oldest first; then tidies the directory and syncs what a killed process left
+   * in the page cache. If the disk fails to return the directory or a file, rejects with `store.unreadable` and changes
+   * nothing on the disk, because bytes that were not read cannot be classified as damaged.
    */
   async read(): Promise<void> {
     await this.#manifest.read();
@@ -80,7 +80,7 @@ export class Recovery {
     const listing = listSegments(this.#files.list(newest), segments);
     const changes: Change[] = [];
     for (const [i, file] of listing.segments.entries()) {
-      // The first group of a later file may never have reached the medium; such a file has no header.
+      // The first group of a later file may not have reached the medium; such a file has no header.
       const last = file.number >= newest && listing.segments.slice(i + 1).every(({ header }) => header === undefined);
       changes.push(this.#readSegment(file, last, listing.limits.get(file.number)));
     }
@@ -89,11 +89,11 @@ export class Recovery {
     for (const [i, { path }] of this.#files.rename(listing.segments).entries()) await changes[i]?.(path);
     for (const [where, records] of this.#skipped) this.#log?.warn('store.skipped', { where, records });
     const missing = segments.filter((number) => !listing.segments.some((one) => one.number === number));
-    // A segment newer than all in the manifest contains the state before it in its checkpoint.
+    // If a newer segment than in the manifest exists, its checkpoint includes what came before it.
     const newestMissing = missing.includes(newest) && listing.segments.every(({ number }) => number < newest);
     if (newestMissing) this.#replay.addMissing(Number.POSITIVE_INFINITY);
     const lost = this.#replay.finish(classes);
-    // Without damage, a segment disappears only when it has no live records.
+    // Without damage, segments disappear only if they have no live records.
     if (lost.size > 0 || newestMissing) this.#miss(missing);
     this.doubtful = this.#replay.doubtful || [...lost.keys()].some(({ name }) => name === stateSeries);
     for (const [{ name }, entries] of lost) {
@@ -131,7 +131,7 @@ export class Recovery {
   }
 
   /**
-   * Reads a segment into the contents. `last`: no later segment was created. `limit`: end of its valid records,
+   * Reads a segment into the contents. `last`: no later segment was created. `limit`: end of its valid records
    * according to the next segment.
    */
   #readSegment(file: SegmentFile, last: boolean, limit: number | undefined): Change {
@@ -146,7 +146,8 @@ export class Recovery {
       this.#apply(bytes, at, file);
     }
     for (; hole < holes.length; hole++) this.#replay.addMissing(holes[hole]!.bytes);
-    // The last segment may be one created as the power failed, unless it is known to have been on the medium.
+    // The last segment may have been created just as the power failed, unless the manifest says that it was on the
+    // medium.
     const wasOnMedium = !last || known !== undefined;
     const empty = records.length === 0 && (wasOnMedium || groups.foreign);
     if (empty && wasOnMedium) this.#replay.addMissing(Number.POSITIVE_INFINITY);
@@ -167,7 +168,7 @@ export class Recovery {
     return (path) => this.#tidySegment(newSegment(number, path), found);
   }
 
-  /** Reports the findings of a segment, and cuts off or puts aside its invalid parts. */
+  /** Reports what was found in a segment, and cuts off its invalid end or renames its invalid file. */
   async #tidySegment(segment: Segment, found: SegmentContents): Promise<void> {
     const { number, path } = segment;
     const { records, damaged, last, empty } = found;
@@ -186,16 +187,16 @@ export class Recovery {
       this.#log?.warn('store.torn', { file: path, cutAt: found.end, bytes: found.size - found.end });
     }
     if (records === 0 && last) {
-      // Created, but no group was completed in it.
+      // The file was created, but no group in it was completed.
       this.#files.remove(path);
       return;
     }
     segment.used = found.end;
     segment.damaged = damaged > 0;
     this.segments.push(segment);
-    // Older segments were on the medium, and usually cut at their end, before the next one was created.
+    // Older segments were on the medium, and usually were cut at their end, before the next one was created.
     if (!last) {
-      // If a later manifest was refused, this one may still be the newest there: it must not appear shortened.
+      // If a later manifest was refused, its newest segment may still be this one, which must not appear shortened.
       if (found.more && (await this.#manifest.shorten(number, found.end))) await this.#files.cut(segment);
       return;
     }

@@ -1,4 +1,4 @@
-/** Rebuilds the contents from the records of all segments, in the order of writing. */
+/** Rebuilds the contents from the records of all segments, in the order in which they were written. */
 import { Runs } from '../../protocol/runs.ts';
 import { type Contents, runsOf, type Series } from './contents.ts';
 import { crc32c } from './crc32c.ts';
@@ -18,7 +18,7 @@ import {
 } from './record-types.ts';
 import type { RecordExtent, Traits } from './rows.ts';
 
-/** Result of reading a record back. */
+/** Result of reading a record. */
 type Reading = 'known' | 'unknown' | 'malformed';
 
 interface CheckpointSeries {
@@ -27,38 +27,38 @@ interface CheckpointSeries {
   readonly ranges: readonly number[];
 }
 
-/** Bytes of the shortest record of a message, head included. */
+/** Size in bytes of the shortest record of a message, head included. */
 const MIN_MESSAGE_BYTES = 16;
 
 export class Replay {
-  /** Bytes written to the medium on a day, from the last wear record. */
+  /** Bytes written to the medium on one day, from the last wear record. */
   wear: { readonly day: number; readonly bytes: number } = { day: 0, bytes: 0 };
   readonly #contents: Contents;
   readonly #cursor = new RecordCursor();
-  /** Number and count of removed entries, by series. */
+  /** By series, the first number and the count of removed entries. */
   readonly #removals = new Map<Series, number[]>();
   #checkpoint: readonly CheckpointSeries[] | undefined;
-  /** Bytes of missing records since the last checkpoint. */
+  /** Number of bytes of missing records since the last checkpoint. */
   #missing = 0;
-  /** Series with an entry after the last missing records. */
+  /** Series that have an entry after the last missing records. */
   readonly #seenSinceLoss = new Set<Series>();
 
   constructor(contents: Contents) {
     this.#contents = contents;
   }
 
-  /** True if records are missing and no later checkpoint contains their changes. */
+  /** True if records are missing and no later checkpoint includes their changes. */
   get doubtful(): boolean {
     return this.#missing > 0;
   }
 
-  /** Notes that records of this many bytes are missing here. */
+  /** Call at a point where `bytes` bytes of records are missing. */
   addMissing(bytes: number): void {
     this.#missing += bytes;
     this.#seenSinceLoss.clear();
   }
 
-  /** Applies the record with the payload `bytes[from..to)`; `extent` includes its head. */
+  /** Applies the record whose payload is `bytes[from..to)`; `extent` includes the record's head. */
   apply(bytes: Uint8Array, from: number, to: number, extent: RecordExtent): Reading {
     const cursor = this.#cursor.reset(bytes, from, to);
     const items = cursor.array();
@@ -87,14 +87,14 @@ export class Replay {
 
   /**
    * Call after the last record. Drops removed entries and entries that the newest checkpoint does not list. Returns, by
-   * series, the number of entries that should exist but were not found; those of classes become owed. `classes` is
-   * from the manifest: no number below `low` is owed, and no number from `end` on was assigned.
+   * series, how many entries should exist but were not found; in classes, their numbers become owed. `classes` comes
+   * from the manifest: no number below `low` is owed, and none from `end` on was assigned.
    */
   finish(classes: readonly (readonly [name: number, low: number, end: number])[]): ReadonlyMap<Series, number> {
     for (const [name] of classes) this.#contents.series(name);
     for (const series of this.#contents.all()) {
       if (typeof series.name !== 'number' || this.#seenSinceLoss.has(series)) continue;
-      // The last assigned number may be among the missing ones.
+      // The last assigned number may be in a missing record.
       const most = series.next + Math.floor(this.#missing / MIN_MESSAGE_BYTES);
       const end = Math.min(most, classes.find(([name]) => name === series.name)?.[2] ?? Number.POSITIVE_INFINITY);
       if (end > series.next && Number.isFinite(end)) series.next = end;
@@ -112,7 +112,7 @@ export class Replay {
       const { rows } = this.#contents.series(series);
       let end = 0;
       for (let i = 0; i <= ranges.length; i += 2) {
-        // The gap before a range, or after the last one.
+        // The gap before this range, or after the last range.
         const gapEnd = i < ranges.length ? Math.min(next, end + ranges[i]!) : next;
         for (let row = rows.next(end); row >= 0 && rows.number(row) < gapEnd; row = rows.next(end)) rows.remove(row);
         end = gapEnd + (ranges[i + 1] ?? 0);
@@ -129,14 +129,14 @@ export class Replay {
     return lost;
   }
 
-  /** Returns numbers that were assigned and not removed but have no entry. */
+  /** Returns the numbers that were assigned and not removed but have no entry. */
   #notFound(series: Series, low: number | undefined): Runs {
     const { name, next, rows } = series;
     const removed = this.#removals.get(series) ?? [];
     const missing = new Runs();
     const listed = this.#checkpoint?.find((one) => one.series === name);
     for (const [first, last] of runsOf(listed?.ranges ?? [])) missing.add(first, last);
-    // Without a checkpoint, the fate of the numbers before the first found number is unknown.
+    // Without a checkpoint, it is unknown what became of the numbers before the first one found.
     const known = this.#checkpoint === undefined ? (low ?? this.#firstFound(series, removed)) : (listed?.next ?? 0);
     if (known < next) missing.add(known, next - 1);
     const gone = new Runs();
@@ -167,7 +167,7 @@ export class Replay {
     if (traits === undefined) return 'malformed';
     const series = this.#contents.series(name);
     series.rows.push(number, extent, traits);
-    // Numbers are assigned in order: a higher number has not occurred before.
+    // Numbers are assigned in order, so a higher number is new.
     if (number >= series.next) this.#seenSinceLoss.add(series);
     series.next = Math.max(series.next, number + 1);
     return 'known';
@@ -213,7 +213,7 @@ export class Replay {
   }
 }
 
-/** Reads the members of a collection record after its number. */
+/** Reads the items that follow the number in a collection's record. */
 function recordTraits(cursor: RecordCursor): Traits | undefined {
   const at = cursor.number();
   const id = cursor.utf8();

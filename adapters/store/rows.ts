@@ -5,15 +5,15 @@
 
 /** Position of a record on the disk. */
 export interface RecordExtent {
-  /** Number of the segment with the record; from 1. */
+  /** Number, from 1, of the segment that contains the record. */
   readonly segment: number;
-  /** Offset of the record in the file, bytes. */
+  /** Offset of the record in the file in bytes. */
   readonly offset: number;
-  /** Size of the record, head included, bytes. */
+  /** Size of the record in bytes, head included. */
   readonly size: number;
 }
 
-/** Time and two values of the entry; each kind of entry defines their meaning. */
+/** Time of an entry, and two values whose meaning depends on the kind of entry. */
 export interface Traits {
   readonly at: number;
   /** 32 bits. */
@@ -24,7 +24,7 @@ export interface Traits {
 
 const MIN_ROWS = 64;
 const GROWTH = 1.5;
-/** Value in the segment column of a removed entry. */
+/** Marks a removed entry in the segment column. */
 const REMOVED = 0;
 
 export class Rows {
@@ -40,12 +40,12 @@ export class Rows {
   #to = 0;
   #live = 0;
 
-  /** Number of entries that exist. */
+  /** Number of existing entries. */
   get size(): number {
     return this.#live;
   }
 
-  /** Adds an entry. Its number must exceed all previous numbers, or the caller must call {@link sort} afterwards. */
+  /** Adds an entry. Its number must exceed all previous ones; otherwise, call {@link sort} afterwards. */
   push(number: number, extent: RecordExtent, traits: Traits): void {
     if (this.#to === this.#number.length) this.#resize(Math.ceil(GROWTH * this.#to));
     const row = this.#to++;
@@ -63,7 +63,7 @@ export class Rows {
     return row < this.#to && this.#number[row] === number && this.#segment[row] !== REMOVED ? row : -1;
   }
 
-  /** Returns the row of the first existing entry with at least this number, or -1. */
+  /** Returns the row of the first existing entry whose number is at least `number`, or -1. */
   next(number: number): number {
     for (let row = this.#first(number); row < this.#to; row++) if (this.#segment[row] !== REMOVED) return row;
     return -1;
@@ -93,12 +93,12 @@ export class Rows {
     return this.#offset[row]!;
   }
 
-  /** Returns the size of the record, bytes. */
+  /** Returns the size of the record in bytes. */
   bytes(row: number): number {
     return this.#size[row]!;
   }
 
-  /** Sets the new position of a record that was copied. */
+  /** Sets the new position of a record that has been copied. */
   move(row: number, { segment, offset, size }: RecordExtent): void {
     this.#segment[row] = segment;
     this.#offset[row] = offset;
@@ -113,7 +113,7 @@ export class Rows {
     if (this.#from > MIN_ROWS + rows || rows > MIN_ROWS + 2 * this.#live) this.#squeeze();
   }
 
-  /** Sorts the rows by number after reading back. If two rows have one number, keeps the row added last. */
+  /** Sorts the rows by number after recovery. Of several rows with the same number, keeps the one added last. */
   sort(): void {
     let sorted = true;
     for (let row = 1; row < this.#to && sorted; row++) sorted = this.#number[row - 1]! < this.#number[row]!;
@@ -151,11 +151,11 @@ export class Rows {
     }
   }
 
-  /** Returns the existing numbers below `next`, as gap, count, gap, count, … from 0. */
+  /** Returns the existing numbers below `next` as ranges: gap, count, gap, count, … from 0. */
   ranges(next: number): number[] {
     const first = this.#number[this.#from];
     const last = this.#number[this.#to - 1];
-    // Fast path for numbers without a gap, the usual backlog.
+    // Fast path for the usual backlog, whose numbers have no gap.
     if (first !== undefined && last !== undefined && last < next && last - first + 1 === this.#live) {
       return this.#live === 0 ? [] : [first, this.#live];
     }
@@ -172,7 +172,7 @@ export class Rows {
     return result;
   }
 
-  /** Returns the first row whose number is at least this. */
+  /** Returns the first row whose number is at least `number`. */
   #first(number: number): number {
     let low = this.#from;
     let high = this.#to;
@@ -221,13 +221,13 @@ export class Rows {
   }
 }
 
-/** Returns the rows sorted by number; rows with one number keep their order. */
+/** Returns the rows sorted by number; rows with the same number keep their order. */
 function sortedRows(numbers: Float64Array): Uint32Array {
   const least = numbers.reduce((least, number) => Math.min(least, number), Number.POSITIVE_INFINITY);
   const most = numbers.reduce((most, number) => Math.max(most, number), 0);
   const order = new Uint32Array(numbers.length);
   if ((most - least + 1) * numbers.length <= Number.MAX_SAFE_INTEGER) {
-    // Number and row in one double: sorting without a comparison function takes a tenth of the time.
+    // Combine number and row in one double: sorting without a comparison function takes a tenth of the time.
     const keys = numbers.map((number, row) => (number - least) * numbers.length + row).sort();
     return order.map((_, i) => keys[i]! % numbers.length);
   }

@@ -1,33 +1,33 @@
 /**
- * A segment file. It starts with 32 bytes, integers little-endian:
+ * A segment file. It starts with a header of 32 bytes, integers little-endian:
  *
  *     |   0..7   | 8..11  |  12..15  |    16..19    |  20   | 21..27 |  28..31   |
  *     | VIGIEJ02 | number | previous | previous end | flags |  zero  |  CRC-32C  |
  *
- * `VIGIEJ` is followed by the bytes 0 and 2. `previous` is the previous segment with records, which are valid up to
- * `previous end`: any bytes after it, and all segments between the two, were given up. Flag 1 means that the file was
- * used before: bytes after the records may then be left over from its previous use.
+ * `VIGIEJ` is followed by the bytes 0 and 2. `previous` is the number of the previous segment that has records, which
+ * are valid up to `previous end`: bytes after it, and segments between the two, were abandoned. Flag 1 means that the
+ * file was used before: bytes after the records may be left over from that use.
  */
 import { crc32c, crc32cOf } from './crc32c.ts';
 
 export interface Segment {
   readonly number: number;
   readonly path: string;
-  /** Seed of the CRCs of its records. */
+  /** Seed of the CRCs of the segment's records. */
   readonly seed: number;
-  /** Size of header and records, bytes; the file may be longer. */
+  /** Size of header and records in bytes; the file may be longer. */
   used: number;
-  /** Size of the records of existing entries, bytes. */
+  /** Size in bytes of the records of existing entries. */
   live: number;
   /** True if the file has no bytes after the valid records. */
   clean: boolean;
-  /** True if the disk refused a sync, so that a power cut may lose its records: the next group copies them. */
+  /** True if a sync failed, so that a power cut may lose the records: the next group copies them. */
   suspect: boolean;
-  /** True if its live records cannot be copied: the disk does not return them, or they are damaged. */
+  /** True if the live records cannot be copied, because they are damaged or the disk fails to return them. */
   broken: boolean;
-  /** True if it was damaged when read: the next group copies its live records, so that no later start finds damage. */
+  /** True if damage was found when reading: the next group copies the live records, so that it is not found again. */
   damaged: boolean;
-  /** True if it is dead but the disk refused to rename or remove its file. */
+  /** True if the segment is dead but the disk refused to rename or remove its file. */
   stuck: boolean;
 }
 
@@ -48,12 +48,12 @@ export function newSegment(number: number, path: string): Segment {
   return { number, path, seed, used: headerLength, live: 0, ...flags };
 }
 
-/** Returns the seed of the CRCs of a segment: the CRC of its number. */
+/** Returns the seed of a segment's CRCs: the CRC of the segment's number. */
 export function seedOf(number: number): number {
   return crc32cOf(number);
 }
 
-/** Returns the header of a new segment after `before`, whose number is 0 if there is none. */
+/** Returns the header of a new segment that follows `before`; if there is none, `before.number` is 0. */
 export function writeHeader(number: number, before: Pick<Segment, 'number' | 'used'>, usedBefore: boolean): Uint8Array {
   const bytes = new Uint8Array(headerLength);
   const view = new DataView(bytes.buffer);

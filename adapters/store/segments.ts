@@ -1,4 +1,4 @@
-/** The segment files of a journal: a directory of `00000001.journal`, `00000002.journal`, …, read in that order. */
+/** The segment files of a journal: `00000001.journal`, `00000002.journal`, … in one directory, read in that order. */
 import { join } from 'node:path';
 import type { Log } from '../../agent/ports.ts';
 import { type FileSystem, type OpenFile, unreadable } from './files.ts';
@@ -6,31 +6,31 @@ import { type KeepingRule, type KeptSegment, KeptSegments } from './kept-segment
 import type { SegmentFile } from './listing.ts';
 import { type Header, headerLength, readHeader, type Segment, writeHeader } from './segment.ts';
 
-/** Predecessor of the first segment, for its header. */
+/** Stands for the predecessor in the header of the first segment. */
 const NO_SEGMENT: Pick<Segment, 'number' | 'used'> = { number: 0, used: 0 };
 
 const SEGMENT_NAME = /^(\d{8,})\.journal/;
 const SPARE_SUFFIX = '.spare';
-/** Suffix of a segment file before it is renamed to its final name. */
+/** Suffix of a segment file that has not been renamed to its final name yet. */
 const MOVED_SUFFIX = '.moved';
-/** Maximum number of spare files, kept so that a steady flow of messages needs no new blocks of the file system. */
+/** Maximum number of spare files, which let a steady flow of messages reuse blocks of the file system. */
 const MAX_SPARES = 3;
 
 export class SegmentFiles {
   readonly directory: string;
   readonly #files: FileSystem;
   readonly #log: Log | undefined;
-  /** Buffer of the last read file, reused so that not every segment needs new memory. */
+  /** Buffer of the last read file, reused so that not every segment allocates memory. */
   #buffer = new Uint8Array(0);
   #last = 0;
   /** False if the directory did not exist when it was listed. */
   #exists = true;
-  /** Spare files renamed since the last directory sync. A power cut may still restore their segment names. */
+  /** Files renamed to spares since the last directory sync. A power cut may restore their segment names. */
   #newSpares: string[] = [];
   #spares: string[] = [];
   /** True if names have changed since the last directory sync. */
   #renamed = false;
-  /** Dead segments that are kept for their acknowledged messages. */
+  /** Dead segments kept for their acknowledged messages. */
   readonly #kept: KeptSegments;
 
   constructor(directory: string, files: FileSystem, log: Log | undefined, keeping: KeepingRule) {
@@ -55,8 +55,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Returns the files that may contain records. Segment numbers continue after `newest`. Changes nothing on the disk.
-   * Throws `store.unreadable`.
+   * Returns the files that may contain records. Numbers of new segments continue after `newest`. Changes nothing on the
+   * disk. Throws `store.unreadable`.
    */
   list(newest: number): readonly SegmentFile[] {
     const names = this.#names();
@@ -65,8 +65,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Syncs the empty directory: without that, a segment that could not be written and was removed could reappear after
-   * a power cut. Returns false and logs the error if the disk refuses.
+   * Syncs the empty directory: otherwise, a segment that could not be written and was removed could reappear after a
+   * power cut. Returns false and logs the error if the disk fails.
    */
   async syncEmptiness(): Promise<boolean> {
     if (!this.#exists) return true;
@@ -80,8 +80,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Creates the file of a segment that follows `before`, about `length` bytes long, and writes its header. Throws
-   * the system's error.
+   * Creates the file of a segment that follows `before`, about `length` bytes long, and writes its header. Throws the
+   * system's error.
    */
   create(segment: Segment, before: Segment | undefined, length: number): OpenFile {
     this.#files.makeDirectory(this.directory);
@@ -94,7 +94,7 @@ export class SegmentFiles {
     this.#last = segment.number;
     this.#renamed = true;
     try {
-      // Sparse: fdatasync then need not write a new length each time, and no zeros are written.
+      // Sparse: so fdatasync need not write a new length each time, and no zeros are written.
       if (spare === undefined) file.truncate(length);
       file.write(writeHeader(segment.number, before ?? NO_SEGMENT, spare !== undefined), 0);
     } catch (error) {
@@ -104,7 +104,7 @@ export class SegmentFiles {
     return file;
   }
 
-  /** Syncs changed names that a segment depends on. */
+  /** Syncs names that have changed and that a segment depends on. */
   async syncNames(): Promise<void> {
     if (!this.#renamed) return;
     const spares = this.#newSpares;
@@ -114,7 +114,7 @@ export class SegmentFiles {
     this.#spares.push(...spares);
   }
 
-  /** Returns the path of the segment with that number. */
+  /** Returns the path of the segment that has this number. */
   path = (number: number): string => join(this.directory, `${String(number).padStart(8, '0')}.journal`);
 
   /** Path of the newest segment, or of the first if there is none yet. */
@@ -122,7 +122,7 @@ export class SegmentFiles {
     return this.path(Math.max(1, this.#last));
   }
 
-  /** Renames segments to their final names and returns the files with their new paths. Logs what the disk refuses. */
+  /** Renames segments to their final names and returns the files with their new paths. Logs failures. */
   rename(segments: readonly SegmentFile[]): readonly SegmentFile[] {
     const move = (file: SegmentFile, path: string): SegmentFile => {
       try {
@@ -134,7 +134,7 @@ export class SegmentFiles {
         return file;
       }
     };
-    // Two files may have each other's name: rename all to temporary names first.
+    // Two files may have each other's final name, so first rename all to temporary names.
     const moved = segments.map((file) => {
       const own = this.path(file.number);
       return file.path === own ? file : move(file, own + MOVED_SUFFIX);
@@ -160,7 +160,7 @@ export class SegmentFiles {
     }
   }
 
-  /** Removes a file that is not needed. Returns false and logs the error if the disk refuses. */
+  /** Removes a file that is not needed. Returns false and logs the error if the disk fails. */
   remove(path: string): boolean {
     try {
       this.#files.remove(path);
@@ -172,7 +172,7 @@ export class SegmentFiles {
     }
   }
 
-  /** Retires a dead segment: keeps the file for its messages or as a spare, or removes it. False if that fails. */
+  /** Retires a dead segment: keeps its file for the messages or as a spare, or removes it. False if that fails. */
   retire(segment: Segment, segmentBytes: number): boolean {
     const kept = this.#kept.place(segment);
     if (kept === undefined) return this.#removeOrReuse(segment.path, segment.used >= segmentBytes && !segment.damaged);
@@ -182,13 +182,13 @@ export class SegmentFiles {
     return true;
   }
 
-  /** Removes the oldest segment that is kept for its messages. Returns false if there is none or the disk refuses. */
+  /** Removes the oldest segment kept for its messages. Returns false if there is none or the disk fails. */
   makeRoom(): boolean {
     const [oldest] = this.#kept.all;
     return oldest !== undefined && this.#drop(oldest, false);
   }
 
-  /** Removes the files that are no longer kept for their messages. */
+  /** Removes kept files that exceed the limits on kept files. */
   dropExcess(): void {
     for (const kept of this.#kept.excess) this.#drop(kept, false);
   }
@@ -199,12 +199,12 @@ export class SegmentFiles {
     return true;
   }
 
-  /** Removes a file whose records are not needed. Keeps the file for reuse if it is `whole`. */
+  /** Removes a file whose records are not needed, or keeps it for reuse if it is `whole`. */
   #removeOrReuse(path: string, whole: boolean): boolean {
     if (!whole || this.spares >= MAX_SPARES) return this.remove(path);
     const spare = path + SPARE_SUFFIX;
     if (!this.#moveAside(path, spare)) return false;
-    // Reused only after the rename is on the medium: a power cut must not leave new records under the old name.
+    // Reuse it only after its new name is on the medium: a power cut must not leave new records under the old name.
     this.#newSpares.push(spare);
     return true;
   }
@@ -240,7 +240,7 @@ export class SegmentFiles {
     return readHeader(this.read(path, headerLength));
   }
 
-  /** Returns the file, or its first bytes; valid until the next read. Throws `store.unreadable`. */
+  /** Returns the file's content, or its first `most` bytes; valid until the next read. Throws `store.unreadable`. */
   read(path: string, most = Number.POSITIVE_INFINITY): Uint8Array {
     let file: OpenFile | undefined;
     try {
@@ -255,7 +255,7 @@ export class SegmentFiles {
     }
   }
 
-  /** Frees the buffer for whole files. */
+  /** Frees the buffer into which whole files are read. */
   dropBuffer(): void {
     this.#buffer = new Uint8Array(0);
   }
@@ -297,8 +297,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Syncs the records read from the last segment. If `mayCut`, cuts the file after its valid records. `unsettled`: the
-   * last bytes, which may not be on the medium.
+   * Syncs the records that were read from the last segment. If `mayCut`, cuts the file after its valid records.
+   * `unsettled` are the last bytes, which may not be on the medium.
    */
   async makeDurable(segment: Segment, unsettled: Uint8Array, mayCut: boolean): Promise<void> {
     let file: OpenFile | undefined;
@@ -306,7 +306,7 @@ export class SegmentFiles {
     try {
       file = this.#files.open(segment.path, 'change');
       if (mayCut) file.truncate(segment.used);
-      // Write again: after a failed fdatasync, the system may report cached pages as stored.
+      // Write them again: after a failed fdatasync, the system may report cached pages as stored.
       if (unsettled.length > 0) file.write(unsettled, segment.used - unsettled.length);
       await file.sync();
       await this.#files.syncDirectory(this.directory);

@@ -1,4 +1,4 @@
-/** State of the core's parts in the journal: the last stored value under each key. */
+/** States of the core's parts in the journal: the last stored value for each key. */
 import type { Log, Memory } from '../../agent/ports.ts';
 import type { Contents } from './contents.ts';
 import { stateRecord, stateSeries } from './record-types.ts';
@@ -6,17 +6,17 @@ import { decodeValue, encodeValue, sameBytes } from './values.ts';
 
 interface Kept {
   readonly number: number;
-  /** Decoded value, if it cannot have changed since. */
+  /** The decoded value, if it cannot have changed since it was stored. */
   readonly frozen: unknown;
   readonly bytes: Uint8Array;
 }
 
-/** Collects states and stores the changed ones. The store calls `look` before a group is written. */
+/** Collects states and stores those that have changed. The store calls `look` before it writes a group. */
 export interface States extends Memory {
   look(): void;
 }
 
-/** `put` stores bytes under a key and returns their number; `remove` deletes the state with that number. */
+/** `put` stores bytes under a key and returns the number of the state; `remove` deletes the state with this number. */
 interface StateKeeper {
   readonly first: Iterable<readonly [key: string, number: number, bytes: Uint8Array]>;
   put(key: string, bytes: Uint8Array): number;
@@ -48,7 +48,7 @@ export function statesIn(keeper: StateKeeper, log: Log | undefined): States {
 
   for (const [key, number, bytes] of keeper.first) {
     const before = kept.get(key);
-    // After damage there may be two states: the one with the higher number is newer.
+    // Damage can leave two states with one key: the one with the higher number is newer.
     if (before !== undefined) keeper.remove(before.number);
     kept.set(key, { number, bytes, frozen: undefined });
   }
@@ -69,7 +69,7 @@ export function statesIn(keeper: StateKeeper, log: Log | undefined): States {
     },
     look() {
       for (const states of sources) {
-        // A defect in one part of the core must not prevent messages from being stored.
+        // An error in one part of the core must not prevent messages from being stored.
         try {
           // Collect all states before storing any, so that either all change or none.
           for (const [key, value] of [...states()]) keep(key, value);
@@ -89,7 +89,7 @@ export function journalKeeper(contents: Contents): StateKeeper {
     get first() {
       const found: [string, number, Uint8Array][] = [];
       for (let row = rows.next(0); row >= 0; row = rows.next(rows.number(row) + 1)) {
-        // A state treated as missing would be replaced: the store must not open if the disk does not return a state.
+        // The store must not open if the disk fails to return a state: it would count as missing and be replaced.
         const cursor = contents.read(series, row);
         if (cursor === undefined) continue;
         cursor.array();

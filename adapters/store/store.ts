@@ -16,28 +16,29 @@ import type { RecordRules } from './retention.ts';
 import { journalKeeper, type States, statesIn } from './states.ts';
 
 export interface StoreOptions {
-  /** Size from which the next journal segment is created, bytes; default 1 MiB. */
+  /** Size in bytes from which the next journal segment is created; default 1 MiB. */
   readonly segmentBytes?: number;
   readonly log?: Log;
   readonly files?: FileSystem;
-  /** Maximum delay until acknowledgements and records are on disk without a commit by the caller, ms; default 1,000. */
+  /** Maximum delay in ms until acknowledgements and records are on disk without a commit; default 1,000. */
   readonly settleWithin?: number;
-  /** Retention of collections; retention.ts has the defaults. */
+  /** Retention of collections; retention.ts contains the defaults. */
   readonly records?: RecordRules;
-  /** Maximum size of all files, bytes; default 512 MiB. Series of records are thinned out to stay below it. */
+  /** Maximum size of all files in bytes; default 512 MiB. Time series are thinned out to stay below it. */
   readonly diskBytes?: number;
-  /** Bytes per day, in whole pages, after which no series of records are stored that day; default 4 GiB. */
+  /** Bytes per day, in whole pages, beyond which no time series are stored on that day; default 4 GiB. */
   readonly bytesPerDay?: number;
-  /** Bytes on disk of acknowledged messages and their segments, kept for receivers that lost some; default 0. */
+  /** Maximum size in bytes of segments kept for acknowledged messages that receivers may have lost; default 0. */
   readonly keptBytes?: number;
-  /** Returns the UTC time for the bytes per day, ms, or undefined while unknown; default: the system's clock. */
+  /** Returns the UTC ms by which bytes per day are counted, or undefined while unknown; default: the system's clock. */
   readonly now?: () => number | undefined;
   /**
-   * Returns the UTC time for the age of records, ms. It must be certain, because old records are deleted for good.
-   * Undefined while there is no certain time: then no record is too old. Default: `now`, else always undefined.
+   * Returns the UTC ms by which records age. It must be certain, because old records are deleted for good. Returns
+   * undefined while the time is uncertain: then no record is too old. Default: `now` if defined, otherwise always
+   * undefined.
    */
   readonly agreed?: () => number | undefined;
-  /** Timer for flushes and waits; default: the system's clock, which keeps no process from ending. */
+  /** Timer for flushes and waits; default: the system's clock, which does not keep the process alive. */
   readonly timer?: StoreTimer;
 }
 
@@ -46,11 +47,11 @@ export interface Store {
   readonly memory: Memory;
   readonly records: RecordStore;
   readonly metrics: Readonly<JournalMetrics>;
-  /** Puts everything on disk and closes the files; rejects with `store.failed` if the disk refuses. */
+  /** Writes everything to disk and closes the files; rejects with `store.failed` if the disk fails. */
   close(): Promise<void>;
 }
 
-/** Reads the states of a journal. If the disk fails, closes the journal's files and throws `store.unreadable`. */
+/** Reads the states in a journal. If the disk fails, closes the journal's files and throws `store.unreadable`. */
 function openStates(journal: Journal, contents: Contents, log: Log | undefined): States {
   try {
     return statesIn(journalKeeper(contents), log);
@@ -60,7 +61,7 @@ function openStates(journal: Journal, contents: Contents, log: Log | undefined):
   }
 }
 
-/** Delay after which the store retries a failed write that no caller waits for, ms. */
+/** Delay in ms after which the store retries a failed write that no caller waits for. */
 const retryAfter = 5000;
 
 function systemTime(): number | undefined {
@@ -69,18 +70,18 @@ function systemTime(): number | undefined {
 }
 
 /**
- * Opens the store in `directory`; creates the directory if there is none. Damaged data is skipped, counted and logged,
- * never an error. Only one store may use a directory.
+ * Opens the store in `directory`, which is created if it does not exist. Damaged data is skipped, counted and logged;
+ * it never causes an error. Only one store may use a directory.
  *
- * Every change applies in memory at once. `outbox.commit` writes all changes to messages, state and records as one
- * group: after a power cut the group is there as a whole or not at all. Publish only what is on disk: the number of
- * an uncommitted message is assigned again after a power cut. `commit` rejects with `store.failed`, naming the file,
- * if the disk refuses the write; the store continues in memory and the next commit tries everything again. A single
- * acknowledgement is in the page cache when the current turn of the event loop ends, and on disk with the next
+ * Every change is applied in memory immediately. `outbox.commit` writes all changes to messages, state and records as
+ * one group: a power cut leaves either the whole group or nothing of it. Publish only what is on disk, because the
+ * number of an uncommitted message is assigned again after a power cut. `commit` rejects with `store.failed`, naming
+ * the file, if the disk fails to write; the store continues in memory and the next commit tries everything again. A
+ * single acknowledgement is in the page cache when the current turn of the event loop ends, and on disk after the next
  * flush.
  *
- * Rejects with `store.unreadable` if the disk does not return the directory, a segment or a state: then no file is
- * renamed or removed, and a later call may find everything.
+ * Rejects with `store.unreadable` if the disk fails to return the directory, a segment or a state: then no file has
+ * been renamed or removed, and a later call may succeed.
  */
 export async function openStore(directory: string, options: StoreOptions = {}): Promise<Store> {
   const now = options.now ?? systemTime;

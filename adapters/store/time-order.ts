@@ -1,4 +1,4 @@
-/** Numbers sorted by time, 16 bytes each. Numbers with equal times are in no order. */
+/** Numbers sorted by time, 16 bytes each. Numbers with equal times are in no particular order. */
 const smallest = 64;
 
 export class TimeOrder {
@@ -11,7 +11,7 @@ export class TimeOrder {
     return this.#to - this.#from;
   }
 
-  /** Returns the number with the earliest time from `from` on, or undefined if there is none. */
+  /** Returns the number with the earliest time that is at least `from`, or undefined if there is none. */
   first(from: number): { readonly number: number; readonly at: number } | undefined {
     const i = this.#firstFrom(from);
     return i < this.#to ? { number: this.#number[i]!, at: this.#at[i]! } : undefined;
@@ -42,7 +42,7 @@ export class TimeOrder {
     }
   }
 
-  /** Returns the numbers with `from` ≤ time < `to`, ascending, as a copy. */
+  /** Returns a copy of the numbers with `from` ≤ time < `to`, ordered by time. */
   between(from: number, to: number): Float64Array {
     return this.#number.slice(this.#firstFrom(from), this.#firstFrom(to));
   }

@@ -1,4 +1,4 @@
-/** Values of the core as CBOR (RFC 8949). */
+/** Encodes values of the core as CBOR (RFC 8949). */
 import { Decoder, Encoder } from 'cbor-x/index-no-eval';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { maximumPayload } from './record.ts';
@@ -6,18 +6,18 @@ import { maximumPayload } from './record.ts';
 const encoder = new Encoder({ useRecords: false, tagUint8Array: false });
 const decoder = new Decoder({ useRecords: false, mapsAsObjects: true });
 
-/** Bytes reserved for the members of a record other than the value. */
+/** Bytes reserved for the items of a record other than the value. */
 const room = 1 << 16;
 
 /**
- * Encodes a value. The bytes are valid until the next call. Throws `input.malformed` if CBOR has no form for the value,
- * and `message.unbounded` if it is too long.
+ * Encodes a value. The bytes are valid until the next call. Throws `input.malformed` if CBOR cannot represent the
+ * value, and `message.unbounded` if it is too long.
  */
 export function encodeValue(value: unknown, what: string): Uint8Array {
   let bytes: Uint8Array;
   try {
     const buffer = encoder.encode(value);
-    // Convert from Buffer: slice of a Buffer would not copy.
+    // Convert the Buffer, because its `slice` would not copy.
     bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
   } catch (cause) {
     const reason = reasonOf(cause);
@@ -31,7 +31,7 @@ export function encodeValue(value: unknown, what: string): Uint8Array {
 
 /** Decodes a value; the caller may reuse the bytes afterwards. Throws the decoder's errors. */
 export function decodeValue(bytes: Uint8Array): unknown {
-  // The decoder returns byte strings as views.
+  // The decoder returns byte strings as views of its input, so pass it a copy.
   return decoder.decode(bytes.slice());
 }
 

@@ -1,6 +1,6 @@
 /**
- * Counts the bytes written to the medium. Flash wears in whole pages, so a flush of few bytes counts for a page.
- * Writes of the file system for its own purposes are not counted.
+ * Counts the bytes written to the medium. Flash wears in whole pages, so even a flush of a few bytes counts as a page.
+ * Writes that the file system makes for its own purposes are not counted.
  */
 
 import { DAY } from '../../protocol/calendar.ts';
@@ -8,14 +8,14 @@ import { DAY } from '../../protocol/calendar.ts';
 const page = 4096;
 
 export class Wear {
-  /** Bytes per day that the medium is meant to endure. */
+  /** Bytes per day that the medium should endure. */
   readonly bound: number;
   readonly #now: () => number | undefined;
   #day = 0;
   #today = 0;
   #total = 0;
 
-  /** `now` returns UTC milliseconds, or undefined while the time is unknown: then the day does not end. */
+  /** @param now returns UTC ms, or undefined while the time is unknown: then the current day does not end */
   constructor(bound: number, now: () => number | undefined) {
     this.bound = bound;
     this.#now = now;
@@ -26,30 +26,30 @@ export class Wear {
     return this.#total;
   }
 
-  /** Day of {@link today}, days since 1970. */
+  /** Day that {@link today} refers to, in days since 1970. */
   get day(): number {
     return this.#day;
   }
 
-  /** Bytes written on that day. */
+  /** Bytes written on {@link day}. */
   get today(): number {
     return this.#today;
   }
 
-  /** True if more was written today than the bound allows. */
+  /** True if more than the bound has been written today. */
   get exceeded(): boolean {
     this.#look();
     return this.#today > this.bound;
   }
 
-  /** Continues with the bytes that an earlier run wrote that day. */
+  /** Continues with the bytes that an earlier run wrote on this day. */
   resume({ day, bytes }: { readonly day: number; readonly bytes: number }): void {
     this.#day = day;
     this.#today = bytes;
     this.#look();
   }
 
-  /** Call after a flush put bytes `from` to `to` of a file on the medium. */
+  /** Call after a flush has written bytes `from` to `to` of a file to the medium. */
   flushed(from: number, to: number): void {
     this.#look();
     const bytes = (Math.ceil(to / page) - Math.floor(from / page)) * page;
