@@ -261,9 +261,7 @@ export class Contents {
     this.#segment = undefined;
   }
 
-  /**
-   * Copies the live records in `bytes` to the batch. `bytes` begin at `base` in `source`; all records must be whole.
-   */
+  /** Copies the live records in `bytes` to the batch. `bytes` begin at `base` in `source` and hold whole records. */
   relocate(bytes: Uint8Array, source: Segment, base: number): void {
     let at = 0;
     while (at < bytes.length) {

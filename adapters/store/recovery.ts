@@ -10,7 +10,7 @@ import { Replay } from './replay.ts';
 import { newSegment, type Segment } from './segment.ts';
 import type { SegmentFiles } from './segments.ts';
 
-/** What reading the segments found. */
+/** Findings of reading the segments. */
 export interface SegmentFindings {
   /** Number of damaged stretches (all skipped), missing segments, and records later found damaged. */
   damaged: number;
