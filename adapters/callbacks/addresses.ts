@@ -1,7 +1,7 @@
 /**
- * Protects against requests into networks that only the car can reach (server-side request forgery, CWE-918): the same
- * connection resolves the name and uses the result, and only permitted addresses are connected to. So a name that
- * resolves to another address the second time has no effect.
+ * Protects against requests into networks that only the car can reach (server-side request forgery, CWE-918): each
+ * connection resolves the name itself and connects only to permitted addresses. So it has no effect if the name
+ * resolves to another address the second time.
  */
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import { type BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
@@ -11,7 +11,7 @@ import { embedded, isPublic, networksOf } from './networks.ts';
 export interface AddressRules {
   /** Networks (`192.168.1.0/24`) and addresses that are permitted although they are not public. */
   readonly networks?: readonly string[];
-  /** Allows http and ws, over which anybody on the route can read and change notifications. */
+  /** Permits http and ws, with which anybody on the route can read and change notifications. */
   readonly allowHttp?: boolean;
 }
 
@@ -21,7 +21,7 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Error code of a connection that was refused because the address is not permitted. */
+/** Error code if a connection was refused because its address is not permitted. */
 const FORBIDDEN = 'VIGIE_FORBIDDEN_ADDRESS';
 
 export class Addresses {
@@ -42,7 +42,7 @@ export class Addresses {
     return isIP(inner) !== 0 && this.#networks.check(inner, isIPv4(inner) ? 'ipv4' : 'ipv6');
   }
 
-  /** @throws VigieError `input.malformed` for an address that would always be refused */
+  /** @throws VigieError `input.malformed` for an address to which a connection would always be refused */
   check(url: string, where: string): void {
     const { protocol, hostname } = new URL(url);
     if ((protocol === 'http:' || protocol === 'ws:') && !this.#allowHttp) {
@@ -61,7 +61,7 @@ export class Addresses {
     );
   }
 
-  /** Resolves names for `net.connect`: returns permitted addresses only. */
+  /** Resolves names for `net.connect`, but returns only permitted addresses. */
   readonly lookup: LookupFunction = (hostname, options, done) => {
     const { all, ...rest } = options;
     this.#resolve(hostname, { ...rest, all: true }, (error, found) => {
@@ -77,7 +77,7 @@ export class Addresses {
     });
   };
 
-  /** Returns the reason why a host that is an address is refused, or undefined if it is permitted or a name. */
+  /** Returns an error if the host is an address that is not permitted; undefined for other addresses and for names. */
   refusal(hostname: string): Error | undefined {
     const host = hostname.replace(/^\[|\]$/g, '');
     if (isIP(host) === 0 || this.permits(host)) return undefined;

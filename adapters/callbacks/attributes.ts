@@ -1,17 +1,17 @@
-/** Attributes of a notification with the values of their variables, grouped by place in the request. */
+/** Substitutes variables in a notification's attributes, and groups the attributes by their place in the request. */
 import type { Addressee } from '../../agent/callbacks/destination.ts';
 import type { Notification } from '../../agent/callbacks/notification.ts';
 import { type Attribute, type Variable, variableOf } from '../../protocol/schema/callback/attributes.ts';
 import { type BodyAttributes, type NamedVehicle, namedFleet } from './notification.ts';
 
-/** Envelope of a message. Two messages with equal envelopes can be sent in one request. */
+/** The attributes of a message. Messages whose envelopes are equal can be sent in one request. */
 export interface NotificationEnvelope {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [key: string, value: string])[];
   readonly body: BodyAttributes;
 }
 
-/** Returns the attributes of a callback and its notification; the later of two with one place and name is used. */
+/** Returns the attributes with variables replaced. If two have the same place and name, the later one is used. */
 export function envelopeOf(
   attributes: readonly Attribute[],
   vehicle: NamedVehicle,
@@ -50,7 +50,7 @@ function valuesOf(
   return { ...around, remotetype: type, remotestatus: status, remotelabel: notification.label ?? '' };
 }
 
-/** Encodes a label, which may be any text, for a header: percent-encodes characters other than visible ASCII. */
+/** Encodes a label, which may contain any characters, for a header: percent-encodes all but visible ASCII. */
 function headerValue(value: string): string {
   return value.replace(/[^\x20-\x7e]+/gu, (text) => encodeURIComponent(text));
 }

@@ -7,28 +7,28 @@ import type { Addresses } from './addresses.ts';
 import type { NotificationMessage } from './channel.ts';
 import { failure } from './failures.ts';
 
-/** Time without progress after which the delivery has failed, ms. */
+/** Time in ms without progress after which the delivery has failed. */
 const TIMEOUT = 10_000;
-/** Interval of pings, ms; a receiver that has not answered one before the next is considered gone. */
+/** Interval of pings in ms. A receiver that has not responded to a ping before the next one is considered gone. */
 const PING = 30_000;
-/** Time limit of the closing handshake, ms. */
+/** Time limit in ms for the closing handshake. */
 const FAREWELL = 1_000;
-/** Longest acknowledgement, bytes: it contains only an id. */
+/** Maximum size in bytes of an acknowledgement, which contains only an id. */
 const LONGEST_ANSWER = 4096;
 
 export interface ConnectionOptions {
   readonly addresses: Addresses;
   readonly ca?: string;
-  /** See {@link TIMEOUT}, ms. */
+  /** See {@link TIMEOUT}. */
   readonly timeout?: number;
-  /** See {@link PING}, ms. */
+  /** See {@link PING}. */
   readonly ping?: number;
 }
 
 /** Messages that are being delivered. */
 interface Batch {
   readonly messages: readonly NotificationMessage[];
-  /** Number of acknowledged notifications, counted from the first. */
+  /** Number of notifications acknowledged so far; they are the first ones in `messages`. */
   delivered: number;
   readonly settle: (receipt: Receipt) => void;
 }
@@ -43,7 +43,7 @@ export class WebsocketConnection {
   #open = false;
   #fault: unknown;
   #closed = false;
-  /** State that the receiver reported when the connection was opened. */
+  /** Id of the last event that the receiver says it received, sent when the connection opened. */
   #last: string | undefined;
 
   /** Starts to connect. @throws Error for a host that is not permitted */
@@ -85,7 +85,7 @@ export class WebsocketConnection {
     return this.#closed;
   }
 
-  /** Sends the messages in order; resolves when all are acknowledged, or the connection is lost or silent. */
+  /** Sends the messages in order. Resolves when all are acknowledged, or if the connection is lost or silent. */
   deliver(messages: readonly NotificationMessage[]): Promise<Receipt> {
     if (this.#closed) return Promise.resolve({ outcome: 'failed', reason: 'the connection is closed' });
     return new Promise((settle) => {
@@ -95,10 +95,10 @@ export class WebsocketConnection {
     });
   }
 
-  /** Closes the connection; unacknowledged messages will be sent over another. */
+  /** Closes the connection. Messages that are not acknowledged will be sent over another one. */
   close(): void {
     this.#socket.close(1000);
-    // Do not wait longer for a receiver that does not answer the closing handshake.
+    // A receiver may never respond to the closing handshake, so limit the wait.
     const patience = setTimeout(() => this.#socket.terminate(), FAREWELL);
     this.#socket.once('close', () => clearTimeout(patience));
     this.#finish({ outcome: 'failed', reason: 'the connection was closed' });
@@ -134,7 +134,7 @@ export class WebsocketConnection {
     if (typeof ack === 'string') this.#acknowledge(ack);
   }
 
-  /** Records that this message and all previous ones were received. */
+  /** Records that the receiver has this message and all previous ones. */
   #acknowledge(id: string): void {
     const batch = this.#batch;
     if (batch === undefined) return;

@@ -2,9 +2,9 @@
 import { buildConnector } from 'undici';
 import type { Addresses } from './addresses.ts';
 
-/** Returns a connector for permitted addresses only; checks a host that is an address before connecting. */
+/** Returns a connector for permitted addresses only. If the host is an address, checks it before connecting. */
 export function connectorTo(addresses: Addresses, options: buildConnector.BuildOptions): buildConnector.connector {
-  // The type lacks the options that it passes to net.connect and tls.connect.
+  // This type lacks options that buildConnector passes on to net.connect and tls.connect.
   const connect = buildConnector({ ...options, lookup: addresses.lookup } as buildConnector.BuildOptions);
   return (target, done) => {
     const fault = addresses.refusal(target.hostname);

@@ -1,4 +1,4 @@
-/** Contents of an event in addition to its values: the same as in the HTTP interface, without links. */
+/** Extensions of an event, beyond its values: the same data as in the HTTP interface, without links. */
 import { positionJson } from '../../protocol/interface/json/position.ts';
 import {
   alarmJson,
@@ -16,8 +16,8 @@ import type { EventExtension } from '../../protocol/schema/event.ts';
 import type { ExtensionType } from '../../protocol/schema/monitor/extensions.ts';
 
 /**
- * Returns `{type, body}` of an extension of an event at `at`, UTC ms; the body is an object on the fleet side, an array
- * on the user side.
+ * Returns `{type, body}` for an extension of an event at `at` in UTC ms. The body is an object on the fleet side and an
+ * array on the user side.
  */
 export function extensionJson(viewer: Viewer, extension: EventExtension, at: number): Members {
   const body = contents[extension.type](viewer, extension, at);
@@ -28,7 +28,7 @@ export function extensionJson(viewer: Viewer, extension: EventExtension, at: num
 
 type Content = (viewer: Viewer, extension: EventExtension, at: number) => Members | undefined;
 
-/** Contents by type: the one member of the body, or undefined if it is unknown. */
+/** By type: the single field of the body, or undefined if its value is unknown. */
 const contents: Readonly<Record<ExtensionType, Content>> = {
   'vehicle.doorsState': (viewer, { status }) =>
     status?.doorsState && { doorState: contentsJson(viewer, status)['doorsState'] },

@@ -1,8 +1,8 @@
-/** Converts the failure of a request for the queue of the notification. */
+/** Converts the error of a failed request into a receipt for the notification queue. */
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import { withCertificateFault } from '../../protocol/certificate-faults.ts';
 
-/** Errors if the car or its resolver has no network: they prove nothing about the receiver. */
+/** Error codes if the car or its resolver has no network. They do not show that the receiver is at fault. */
 const offline = new Set(['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
 
 export function failure(error: unknown): Receipt {

@@ -11,34 +11,36 @@ import { checkPair, type VapidKeys } from './vapid.ts';
 export type { VapidKeys } from './vapid.ts';
 
 interface ChannelOptions extends AddressRules {
-  /** Authorities (PEM) of receivers' certificates; if omitted, those of Node. Throws if they cannot be read. */
+  /**
+   * Returns receivers' certificate authorities (PEM), or throws if they cannot be read. If omitted, Node's are used.
+   */
   readonly ca?: () => string;
-  /** If omitted, there are no push notifications. Throws if the keys cannot be read. */
+  /** Returns the keys, or throws if they cannot be read. If omitted, there are no push notifications. */
   readonly vapid?: () => VapidKeys;
   /** Public key of {@link vapid}. */
   readonly pushKey?: string;
-  /** Returns UTC ms, for signatures. */
+  /** Returns the time in UTC ms, for signatures. */
   readonly now: () => number;
 }
 
 export interface CallbackChannels extends NotificationChannels {
-  /** Key that browsers subscribe with (RFC 8292 §4.1). If omitted, there are no push notifications. */
+  /** Public key with which browsers subscribe (RFC 8292 §4.1). If omitted, there are no push notifications. */
   readonly pushKey?: string;
   /**
-   * Throws if a channel cannot send: the errors of the options, and `configuration.wrong` if the authorities are not
-   * certificates or the keys are not a pair.
+   * Throws if a channel would be unable to send: errors of the option functions, and `configuration.wrong` if the
+   * authorities are not certificates or the keys are not a pair.
    */
   inspect(): void;
-  /** Call when the unit goes to sleep: closes connections that need keep-alive messages. */
+  /** Call when the unit goes to sleep: closes connections that must be kept alive by messages. */
   rest(): void;
   /** Cancels open requests and closes all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Creates all channels. Loads their libraries, and reads authorities and keys, when the first notification is sent:
- * a car without callbacks does not use memory for them. While authorities or keys are unusable, the
- * channels that need them cannot send: notifications wait, and each attempt reads the files again.
+ * Creates all channels. Loads their libraries, and reads authorities and keys, only when the first notification is
+ * sent, so that a car without callbacks uses no memory for them. While authorities or keys are unusable, the channels
+ * that need them cannot send: notifications wait, and each attempt reads the files again.
  * @throws RangeError for an invalid network
  */
 export function callbackChannels({ networks, allowHttp, ca, vapid, pushKey, now }: ChannelOptions): CallbackChannels {
@@ -84,10 +86,10 @@ export function callbackChannels({ networks, allowHttp, ca, vapid, pushKey, now 
   };
 }
 
-/** Checks the authorities: Node ignores text that is not a certificate, and would then refuse every receiver. */
+/** Checks the authorities: Node ignores a string that is not a certificate, and would then reject every receiver. */
 function checkAuthorities(text: string): void {
   try {
-    // X509Certificate reads only the first certificate of several.
+    // Of several certificates, X509Certificate reads only the first.
     new X509Certificate(text);
   } catch (cause) {
     throw new VigieError('configuration.wrong', 'the authorities are not certificates in PEM', {
@@ -118,7 +120,7 @@ function whenNeeded<P>(addresses: Addresses, make: () => Promise<Closable<P>>) {
     release: (receiver: string) => ready?.release?.(receiver),
     rest: () => ready?.rest?.(),
     async close() {
-      // A channel that could not be created has no open connection.
+      // If the channel could not be created, it has no open connection.
       const open = await made?.catch(() => undefined);
       await open?.close();
     },

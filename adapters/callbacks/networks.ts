@@ -1,4 +1,4 @@
-/** Detects addresses of the public internet: the special-purpose registries of IANA (RFC 6890, RFC 8190). */
+/** Detects addresses of the public internet according to IANA's special-purpose registries (RFC 6890, RFC 8190). */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { ipv6Groups } from '../../protocol/ip-networks.ts';
 
@@ -6,7 +6,7 @@ import { ipv6Groups } from '../../protocol/ip-networks.ts';
 const special4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
-  // Shared address space of carriers, RFC 6598.
+  // Shared address space of carriers (RFC 6598).
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
   ['169.254.0.0', 16],
@@ -37,18 +37,18 @@ for (const [address, prefix] of special6) blocked6.addSubnet(address, prefix, 'i
 const global6 = new BlockList();
 global6.addSubnet('2000::', 3, 'ipv6');
 
-/** Returns the IPv4 address in an IPv6 address: mapped (RFC 4291 §2.5.5.2) or NAT64 (RFC 6052 §2.1). */
+/** Returns the IPv4 address that an IPv6 address contains: mapped (RFC 4291 §2.5.5.2) or NAT64 (RFC 6052 §2.1). */
 export function embedded(address: string): string | undefined {
   if (!isIPv6(address.replace(/%.*$/, ''))) return undefined;
   const groups = ipv6Groups(address);
   const head = groups.slice(0, 6).join(':');
-  // Phones without IPv4 reach it with 64:ff9b::/96.
+  // Networks without IPv4, such as mobile ones, reach IPv4 hosts through 64:ff9b::/96.
   if (head !== '0:0:0:0:0:65535' && head !== `${0x64}:${0xff9b}:0:0:0:0`) return undefined;
   const [, , , , , , high = 0, low = 0] = groups;
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** Returns true for an address of the public internet; false also for text that is not an address. */
+/** Returns true for an address of the public internet; false also for a string that is not an address. */
 export function isPublic(address: string): boolean {
   const inner = embedded(address) ?? address;
   if (isIPv4(inner)) return !blocked4.check(inner, 'ipv4');
@@ -56,7 +56,7 @@ export function isPublic(address: string): boolean {
   return isIPv6(bare) && global6.check(bare, 'ipv6') && !blocked6.check(bare, 'ipv6');
 }
 
-/** Parses networks such as `192.168.1.0/24`, or single addresses. @throws RangeError for invalid text */
+/** Parses networks such as `192.168.1.0/24`, or single addresses. @throws RangeError for other strings */
 export function networksOf(list: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const entry of list) {

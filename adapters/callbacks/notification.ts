@@ -1,4 +1,4 @@
-/** Notifications in their published form: fleet 3.18.0 MonitorEvents and RemoteEvents, user 4.16.0 Message. */
+/** Notifications as published: MonitorEvents and RemoteEvents (fleet 3.18.0), Message (user 4.16.0). */
 
 import {
   type MonitorNotification,
@@ -17,26 +17,26 @@ import { dataOf } from '../../protocol/schema/monitor/data.ts';
 import { finalStatuses, type RemoteReport } from '../../protocol/schema/remote.ts';
 import { extensionJson } from './extensions.ts';
 
-/** The names of a car in notifications. */
+/** The names by which notifications identify a car. */
 export interface NamedVehicle {
   readonly vin: string;
   readonly motorization: Viewer['vehicle']['motorization'];
-  /** Interface 3.19.2 vehicle id. */
+  /** The vehicle id of interface 3.19.2. */
   readonly vid: string;
   readonly fleetId: string;
-  /** Returns the fleet that owns the monitor or callback; undefined: no single one, so {@link fleetId} is sent. */
+  /** Returns the fleet that owns the monitor or callback. If it returns undefined, {@link fleetId} is sent. */
   readonly fleetOf?: ((id: string) => string | undefined) | undefined;
 }
 
-/** Returns the fleet for a notification: a fleet must not learn in which other fleets the car is. */
+/** Returns the fleet to name in a notification: a fleet must not learn in which other fleets the car is. */
 export function namedFleet({ fleetId, fleetOf }: NamedVehicle, id: string): string {
   return fleetOf?.(id) ?? fleetId;
 }
 
-/** `key` and `value` of attributes in the body. Interface 3.18.0 Attributes. */
+/** `key` and `value` of the attributes in the body (interface 3.18.0 Attributes). */
 export type BodyAttributes = readonly { readonly key: string; readonly value: string }[];
 
-/** Returns one POST of the fleet side: events of one monitor, or of commands of one callback. */
+/** Returns the body of one POST of the fleet side: events of one monitor, or of the commands of one callback. */
 export function fleetNotification(
   vehicleOf: (notification: Notification) => NamedVehicle,
   callbackId: string,
@@ -60,7 +60,7 @@ function fleetEvent(vehicle: NamedVehicle, notification: Notification): Members 
   return { fleetId, vin, eventDate, ...monitorContent(notification, vehicle, 'fleet') };
 }
 
-/** Returns one Message of the user side. */
+/** Returns one Message (user side). */
 export function userMessage(
   vehicle: NamedVehicle,
   callbackId: string,
@@ -79,7 +79,7 @@ function userEvent(notification: Notification, vehicle: NamedVehicle): Members {
 }
 
 function monitorContent({ event }: MonitorNotification, vehicle: NamedVehicle, side: CallbackSide): Members {
-  // In the form that the HTTP interface uses for this side. Privacy was applied when the event was made.
+  // Use the same form as the HTTP interface of this side. Privacy was applied when the event was created.
   const viewer: Viewer = { side, vehicle, positions: true, aliases: side === 'user' };
   const { values = [], extensions = [], refresh, at } = event;
   return {
@@ -109,7 +109,7 @@ function remoteContent({ report }: RemoteNotification): Members {
   return { remoteActionId, remoteType: type, eventStatus: eventStatus(report) };
 }
 
-/** Interface 3.18.0 RemoteEventStatus. */
+/** RemoteEventStatus (interface 3.18.0). */
 function eventStatus({ status, failureCause }: RemoteReport): Members {
   const type = finalStatuses.has(status) ? 'Done' : 'Pending';
   return { type, status, ...defined({ failureCause }) };

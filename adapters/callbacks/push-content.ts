@@ -4,11 +4,11 @@ import { PUSH_PAYLOAD, type Urgency, urgencies } from './channel.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Time for which the push service keeps a message, s (RFC 8030 §5.2): as long as the car retries; a month at most. */
+/** Default (as long as the car retries) and maximum time in s that a push service keeps a message (RFC 8030 §5.2). */
 const TTL = 259_200;
 const LONGEST_TTL = 2_419_200;
 
-/** Members of `notification`, named as in NotificationOptions of the Notifications API. */
+/** Fields of `notification`, named as in NotificationOptions of the Notifications API. */
 const shown = ['title', 'body', 'image', 'icon', 'badge', 'tag', 'sound', 'lang'] as const;
 
 interface PushContent {
@@ -17,7 +17,7 @@ interface PushContent {
   readonly ttl: number;
 }
 
-/** Returns the content. `keywords`: attributes by lower-case key; `title`: the title if the keywords have none. */
+/** Returns the content. `keywords`: attributes by lower-case key; `title`: used if `keywords` contain no title. */
 export function pushContent(
   id: string,
   message: Members,
@@ -36,7 +36,7 @@ export function pushContent(
   };
 }
 
-/** Returns undefined if the device shows nothing; its app gets the message in the background. */
+/** Returns undefined if the device is to show nothing: its app gets the message in the background. */
 function notificationOf(keywords: Readonly<Record<string, string>>, title: string | undefined): Members | undefined {
   const quiet = ['disablenotificationpayload', 'contentavailable'].some((name) => keywords[name] === 'true');
   if (quiet) return undefined;
@@ -46,7 +46,7 @@ function notificationOf(keywords: Readonly<Record<string, string>>, title: strin
   return members;
 }
 
-/** Returns JSON with as much of the message as fits into a push; HTTP returns the rest. */
+/** Returns JSON with as much of the message as fits into a push message; HTTP returns the rest. */
 function fitting(head: Members, message: Members): string {
   const { monitorEvent, ...rest } = message;
   const { extensions: _, ...lean } = (monitorEvent ?? {}) as Members;

@@ -13,17 +13,17 @@ interface PushOptions extends HttpOptions {
   readonly vapid: VapidKeys;
 }
 
-/** Sends push messages: RFC 8030, encrypted by RFC 8291, with the sender's identification by RFC 8292. */
+/** Sends push messages (RFC 8030), encrypted according to RFC 8291; the sender identifies itself by RFC 8292. */
 export class PushChannel implements NotificationChannel<PushRequest> {
   readonly #options: PushOptions;
   readonly #agent: Agent;
 
-  /** `vapid`: keys that `checkPair` has accepted. */
+  /** @param options `vapid` must be keys that `checkPair` has accepted */
   constructor(options: PushOptions) {
     const { addresses, ca, timeout = TIMEOUT } = options;
     this.#options = options;
     this.#agent = new Agent({
-      // RFC 8030 §3: push services use HTTP/2; the others accept HTTP/1.1.
+      // Push services use HTTP/2 (RFC 8030 §3); others accept HTTP/1.1.
       allowH2: true,
       connect: connectorTo(addresses, { timeout, allowH2: true, ...defined({ ca }) }),
     });
@@ -72,12 +72,12 @@ function isOnCurve(key: string): boolean {
     ECDH.convertKey(key, 'prime256v1', 'base64url');
     return true;
   } catch {
-    // A retry cannot help: the subscription has ended.
+    // A retry cannot succeed, so treat the subscription as ended.
     return false;
   }
 }
 
-/** RFC 8030 §5 and §7.3: 404 and 410 mean that the subscription has ended. */
+/** 404 and 410 mean that the subscription has ended (RFC 8030 §5 and §7.3). */
 function outcomeOf(status: number, retryAfter: string | string[] | undefined): Receipt {
   if (status >= 200 && status < 300) return { outcome: 'delivered' };
   const reason = `the push service answered ${status}`;

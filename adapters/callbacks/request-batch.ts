@@ -1,4 +1,4 @@
-/** Requests of notifications: each combines as many of the first notifications as possible. */
+/** Converts queued notifications to requests: each combines as many as possible, from the start of the queue. */
 
 import { type Destination, forbidsBatching } from '../../agent/callbacks/destination.ts';
 import type { Notification } from '../../agent/callbacks/notification.ts';
@@ -15,7 +15,7 @@ import type { NotificationChannels, PushRequest, WebhookRequest, WebsocketReques
 import { fleetNotification, type NamedVehicle, userMessage } from './notification.ts';
 import { pushContent } from './push-content.ts';
 
-/** Characters of ids in one request: they are in a header, and many servers accept 8 KiB of headers. */
+/** Maximum total length of a request's ids in characters: they are a header; many servers limit headers to 8 KiB. */
 const IDS = 4_000;
 
 /** A request for one of the channels. */
@@ -24,7 +24,7 @@ type Written =
   | { readonly channel: 'websocket'; readonly count: number; readonly request: WebsocketRequest }
   | { readonly channel: 'pushnotif'; readonly count: number; readonly request: PushRequest };
 
-/** Returns the vehicle of a notification. */
+/** Returns the vehicle that a notification is about. */
 type VehicleOf = (notification: Notification) => NamedVehicle;
 
 /** Creates a notifier that formats notifications for the interface and sends them by the channels. */
@@ -132,17 +132,17 @@ function requestOf(
   return { url: url.href, headers, ...defined({ secret: place.secret }) };
 }
 
-/** Returns the attributes of the callback, of its channel for this monitor or command, and of the latter itself. */
+/** Returns the attributes of the callback, those that the monitor or command sets for the channel, and its own. */
 function attributesFor(to: Destination, notification: Notification): readonly Attribute[] {
   if (to.side === 'fleet') return to.attributes;
   const { attributes = [], callbackAttributes = {} } = notification;
   return [...to.attributes, ...(callbackAttributes[to.place.channel] ?? []), ...attributes];
 }
 
-/** Returns a key that is equal for messages that can share a request. */
+/** Returns a key that is equal for all messages that can share a request. */
 function markOf(to: Destination, { headers, query, body }: NotificationEnvelope): string {
   if (to.place.channel === 'websocket') return '';
-  // On the user side each message has separate attributes; on the fleet side the whole request has them.
+  // On the user side each message has its own body attributes; on the fleet side the whole request shares them.
   return JSON.stringify(to.side === 'user' ? [headers, query] : [headers, query, body]);
 }
 

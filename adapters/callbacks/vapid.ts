@@ -1,9 +1,9 @@
 import { createECDH } from 'node:crypto';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** Identity of the sender of push messages. RFC 8292. */
+/** Identity of the sender of push messages (RFC 8292). */
 export interface VapidKeys {
-  /** Contact address of the operator, `mailto:` or `https:`. RFC 8292 §2.1. */
+  /** Contact address of the operator, `mailto:` or `https:` (RFC 8292 §2.1). */
   readonly subject: string;
   /** P-256, uncompressed, base64url; apps subscribe with it (applicationServerKey). */
   readonly publicKey: string;
@@ -12,7 +12,7 @@ export interface VapidKeys {
 }
 
 /**
- * Checks the keys in advance, so that a wrong key does not fail for each device separately.
+ * Checks the keys in advance, so that wrong keys do not fail separately for each device.
  * @throws VigieError `configuration.wrong` if the keys are not a pair
  */
 export function checkPair({ publicKey, privateKey }: VapidKeys): void {

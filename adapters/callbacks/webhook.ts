@@ -7,20 +7,20 @@ import type { NotificationChannel, WebhookRequest } from './channel.ts';
 import { connectorTo } from './dial.ts';
 import { failure } from './failures.ts';
 
-/** Interface 3.18.0 and 4.16.0: time without an answer after which a delivery has failed, ms. */
+/** Time in ms without a response after which a delivery has failed (interface 3.18.0 and 4.16.0). */
 export const TIMEOUT = 10_000;
-/** Time for which an idle connection stays open for the next notification, ms. */
+/** Time in ms for which an idle connection stays open for the next notification. */
 const KEPT = 30_000;
-/** Bytes of an answer that are read so that the connection can be reused; a longer answer closes it. */
+/** Number of bytes of a response that are read to reuse the connection; a longer response closes it. */
 const ANSWER = 16_384;
 
 export interface HttpOptions {
   readonly addresses: Addresses;
-  /** Authorities (PEM) of receivers' certificates; if omitted, those of Node. */
+  /** Certificate authorities (PEM) of receivers. If omitted, Node's are used. */
   readonly ca?: string;
-  /** See {@link TIMEOUT}, ms. */
+  /** See {@link TIMEOUT}. */
   readonly timeout?: number;
-  /** Returns UTC ms. */
+  /** Returns the time in UTC ms. */
   readonly now: () => number;
 }
 
@@ -35,7 +35,7 @@ export class WebhookChannel implements NotificationChannel<WebhookRequest> {
     this.#agent = new Agent({
       connect: connectorTo(addresses, { timeout, ...defined({ ca }) }),
       maxHeaderSize: ANSWER,
-      // Ignore longer offers of a receiver: while a connection is open, timers wake the process.
+      // Ignore receivers that offer longer times: while a connection is open, timers wake the process.
       keepAliveMaxTimeout: KEPT,
     });
   }
@@ -69,13 +69,13 @@ export class WebhookChannel implements NotificationChannel<WebhookRequest> {
     }
   }
 
-  /** Ends open requests. */
+  /** Aborts open requests. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
 }
 
-/** Posts to a URL. The result depends on status and headers only, not on the body of the answer. */
+/** Posts to a URL. The result depends only on status and headers, not on the response body. */
 export async function post(
   agent: Agent,
   url: string,
@@ -88,8 +88,8 @@ export async function post(
 }
 
 /**
- * Returns `t=SECONDS,v1=HEX`: HMAC-SHA256 (RFC 2104) with the secret of the callback over the time (UTC seconds), a
- * full stop, and the raw body. The time lets a receiver refuse replayed requests.
+ * Returns `t=SECONDS,v1=HEX`: an HMAC-SHA256 (RFC 2104), keyed with the callback's secret, over the time (UTC seconds),
+ * a full stop, and the raw body. The time lets receivers reject replayed requests.
  */
 export function sign(secret: string, now: number, body: string): string {
   const time = Math.floor(now / 1000);

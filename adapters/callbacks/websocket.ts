@@ -3,11 +3,11 @@ import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { NotificationChannel, WebsocketRequest } from './channel.ts';
 import { type ConnectionOptions, WebsocketConnection } from './connection.ts';
 
-/** Largest delay after the n-th failure in a row, ms: 10 s, 20 s, … a minute. */
+/** Maximum delays in ms after consecutive failures: 10 s, 20 s, … up to a minute. */
 const WAITS = { first: 10_000, longest: 60_000 };
 
 export type WebsocketOptions = ConnectionOptions & {
-  /** Returns numbers from 0 (included) to 1 (excluded). */
+  /** Returns random numbers from 0 (inclusive) to 1 (exclusive). */
   readonly random?: () => number;
 };
 
@@ -17,7 +17,7 @@ interface Line {
   readonly backoff: Backoff;
 }
 
-/** Sends messages over one connection for each receiver; it opens with the first message and stays open. */
+/** Sends messages over one connection per receiver, which opens with the first message and stays open. */
 export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
   readonly #options: WebsocketOptions;
   readonly #lines = new Map<string, Line>();
@@ -54,7 +54,7 @@ export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
     this.#lines.delete(receiver);
   }
 
-  /** Closes idle connections; the next messages open them again. */
+  /** Closes idle connections; later messages open new ones. */
   rest(): void {
     for (const { connection } of this.#lines.values()) if (connection?.busy === false) connection.close();
   }
@@ -69,7 +69,7 @@ export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
     if (known?.url === url) return known;
     known?.connection?.close();
     const { random = Math.random } = this.#options;
-    // Wait at least half of the delay before contacting a receiver that is down.
+    // Wait at least half of the maximum delay before contacting a receiver that is down.
     const line: Line = { url, connection: undefined, backoff: new Backoff(WAITS, () => 0.5 + random() / 2) };
     this.#lines.set(receiver, line);
     return line;

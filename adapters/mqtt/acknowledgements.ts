@@ -2,47 +2,47 @@ import type { Clock } from '../../agent/ports.ts';
 
 interface AcknowledgementsParts {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>;
-  /** Longest wait for an acknowledgement, ms; it starts when the broker is known to have the packet. */
+  /** Maximum wait in ms for an acknowledgement, starting when the broker is known to have the packet. */
   readonly patience: number;
-  /** Asks the broker for a sign of life. */
+  /** Sends the broker a ping. */
   readonly ask: () => void;
-  /** Called once, if the broker answers questions but does not acknowledge. */
+  /** Called once, if the broker responds to pings but does not acknowledge. */
   readonly overdue: () => void;
 }
 
 /**
- * Detects a broker that answers pings but acknowledges nothing: it would block the window for ever. On a slow network a
- * packet is in transit for long, so a timeout alone proves nothing. After the timeout this class asks the broker, and
- * the answer, which arrives in order, proves that the broker had the earlier packets. The keep-alive handles a missing
- * answer.
+ * Detects a broker that responds to pings but acknowledges nothing, which would block the window for ever. On a slow
+ * network a packet may be in transit for a long time, so a timeout alone proves nothing. After the timeout this class
+ * sends a ping; since packets stay in order, the response proves that the broker has the earlier packets. If there is
+ * no response, the keep-alive closes the connection.
  */
 export class Acknowledgements {
   readonly #parts: AcknowledgementsParts;
-  /** Unacknowledged packets and the times at which they were sent, the oldest first. */
+  /** Unacknowledged packets and the times when they were sent, oldest first. */
   readonly #waiting = new Map<object, number>();
   #cancel: (() => void) | undefined;
-  /** Time of the unanswered question. */
+  /** Time of the ping that has had no response yet. */
   #asked: number | undefined;
-  /** The broker has received everything that was sent until this time. */
+  /** The broker has received everything that was sent up to this time. */
   #arrived = Number.NEGATIVE_INFINITY;
 
   constructor(parts: AcknowledgementsParts) {
     this.#parts = parts;
   }
 
-  /** Records a sent packet that needs an acknowledgement. */
+  /** Records a packet that was sent and needs an acknowledgement. */
   expect(packet: object): void {
     this.#waiting.set(packet, this.#parts.clock.monotonic());
     if (this.#cancel === undefined) this.#lookAfter(this.#parts.patience);
   }
 
-  /** Records the acknowledgement of the packet. */
+  /** Records that the packet was acknowledged. */
   came(packet: object): void {
     this.#waiting.delete(packet);
     if (this.#waiting.size === 0) this.stop();
   }
 
-  /** Records an answer of the broker. Returns true if this class asked the question. */
+  /** Records that the broker responded to a ping. Returns true if this class had sent the ping. */
   answered(): boolean {
     if (this.#asked === undefined) return false;
     this.#arrived = this.#asked;
@@ -51,7 +51,7 @@ export class Acknowledgements {
     return true;
   }
 
-  /** Stops all waiting until the next packet is sent. */
+  /** Stops the timer until another packet is sent. */
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -79,7 +79,7 @@ export class Acknowledgements {
   }
 }
 
-/** Monotonic clock of the machine, ms. */
+/** Monotonic clock of the machine in ms. */
 export const machineClock: AcknowledgementsParts['clock'] = {
   monotonic: () => performance.now(),
   after: (delay, due) => {
@@ -89,16 +89,16 @@ export const machineClock: AcknowledgementsParts['clock'] = {
 };
 
 interface TakingParts {
-  /** Largest number of unhandled messages; reading pauses above it. */
+  /** Maximum number of unhandled messages; beyond it, reading pauses. */
   readonly most: number;
   readonly acknowledge: (id: number) => void;
-  /** Called when the handling of a message failed; nothing is acknowledged or read after that. */
+  /** Called if handling a message failed; nothing is acknowledged or read after that. */
   readonly failed: (error: Error) => void;
 }
 
 /**
  * Enforces the Receive Maximum on a broker (MQTT 5 clause 3.1.2.11.3): Mosquitto 2.0 sends the whole backlog of a
- * session at once, and only messages that this side has not read stay out of its memory.
+ * session at once, and only messages that have not been read use no memory here.
  */
 export class Taking {
   readonly #parts: TakingParts;
@@ -111,19 +111,19 @@ export class Taking {
     this.#parts = parts;
   }
 
-  /** True while reading waits until a message has been handled. */
+  /** True while reading is paused until a message has been handled. */
   get holding(): boolean {
     return this.#next !== undefined;
   }
 
-  /** Resolves when all received messages are acknowledged, or one of them has failed. */
+  /** Resolves when all received messages are acknowledged, or after one of them has failed. */
   get settled(): Promise<void> {
     return this.#settled;
   }
 
-  /** `id`: 0 for a message without acknowledgement. Calls `next` at once, or when few enough messages are open. */
+  /** `id` is 0 if no acknowledgement is needed. Calls `next` at once, or when few enough messages are unhandled. */
   add(taking: Promise<void>, id: number, next: () => void): void {
-    // Acknowledge in the order of arrival [MQTT-4.6.0-2].
+    // Acknowledge messages in the order of their arrival [MQTT-4.6.0-2].
     this.#settled = Promise.all([this.#settled, taking]).then(
       () => {
         if (id !== 0) this.#parts.acknowledge(id);

@@ -1,17 +1,17 @@
-/** Reads the address of a broker from its URL. */
+/** Parses the URL of a broker. */
 import { VigieError } from '../../protocol/errors.ts';
 
 /** A broker's address. */
 export interface BrokerAddress {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte (`mqtts`). */
+  /** True if TLS is used from the first byte (`mqtts`). */
   readonly secure: boolean;
-  /** The URL for messages and logs, without secrets. */
+  /** The URL for messages and logs; it contains no secrets. */
   readonly text: string;
 }
 
-/** Schemes with their transport; the ports are those that IANA registered for MQTT. */
+/** Transports by URL scheme. The ports are those that IANA has registered for MQTT. */
 const schemes: Readonly<Record<string, { readonly secure: boolean; readonly port: number }>> = {
   'mqtt:': { secure: false, port: 1883 },
   'tcp:': { secure: false, port: 1883 },
@@ -21,8 +21,8 @@ const schemes: Readonly<Record<string, { readonly secure: boolean; readonly port
 };
 
 /**
- * Reads `mqtt://host[:port]` or `mqtts://host[:port]` (also tcp, ssl and tls as schemes).
- * Throws `configuration.wrong` for anything else, and for a user or password in the URL: URLs are logged.
+ * Parses `mqtt://host[:port]` or `mqtts://host[:port]` (also with the schemes tcp, ssl and tls).
+ * Throws `configuration.wrong` for other strings, and for a URL with user or password, because URLs are logged.
  */
 export function parseAddress(url: string): BrokerAddress {
   if (!URL.canParse(url)) throw wrong(withoutUser(url), 'is not a URL');

@@ -1,15 +1,15 @@
-/** The TCP connections of the embedded broker: their largest number, and the time limit for a client to log in. */
+/** The TCP connections of the embedded broker: limits on their number and on the time in which a client must log in. */
 import type { Server, Socket } from 'node:net';
 import { type ConnectionLimits, ConnectionSlots } from '../../agent/connection-slots.ts';
 
-/** A connection waits until its client is admitted. TLS needs most of the memory of a connection, some 60 KiB. */
+/** A connection counts as waiting until its client is admitted. TLS uses most of its memory, about 60 KiB. */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   all: 10_000,
   waiting: 512,
   waitingPerAddress: 64,
   keptPerAddress: 16,
 };
-/** Time limit from the first packet of a connection to the end of an admitted CONNECT, ms. */
+/** Time limit in ms from the first packet of a connection until its CONNECT has been admitted. */
 export const CONNECT_MS = 20_000;
 
 interface Waiting {
@@ -35,14 +35,14 @@ export class BrokerConnections {
     server.prependListener('connection', (socket: Socket) => this.#opened(socket));
   }
 
-  /** Admits the client on this socket: its connection is never closed to make room, and has no time limit. */
+  /** Admits the client on this socket. Its connection is no longer closed to make room, and its time limit ends. */
   admit(socket: Socket): void {
     const client = clientOf(socket);
     this.#slots.admit(client);
     this.#open.get(client)?.cancel();
   }
 
-  /** Destroys all connections, also those whose handshake is not complete. */
+  /** Destroys all connections, including those whose handshake is not complete. */
   destroy(): void {
     for (const { socket } of this.#open.values()) socket.destroy();
   }
@@ -68,7 +68,7 @@ export class BrokerConnections {
   }
 }
 
-/** Identifies an open connection of the server; with TLS the client has another socket object than the connection. */
+/** Returns the identity of a connection. With TLS, the client's socket object differs from the connection's. */
 function clientOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

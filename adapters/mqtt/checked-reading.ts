@@ -1,4 +1,4 @@
-/** Reads the packets of a broker: the library gets only whole packets of allowed size and form, one at a time. */
+/** Reads a broker's packets: passes to the library only whole, valid packets within the size limit, one at a time. */
 import type { Socket } from 'node:net';
 import { puback } from './bytes.ts';
 import { type Oversize, PacketBound } from './packet-bound.ts';
@@ -8,21 +8,21 @@ import type { Version } from './protocol-choice.ts';
 
 interface CheckedReadingOptions {
   readonly version: Version;
-  /** Size limit of a packet that is gathered, bytes. */
+  /** Maximum size in bytes of a packet that is buffered. */
   readonly maximumPacket: number;
-  /** Called for a larger packet; the library gets no more data. Destroys the socket unless a PUBACK is needed. */
+  /** Called for a larger packet; the library gets no more data. Must destroy the socket unless a PUBACK is needed. */
   readonly oversize: (packet: Oversize) => void;
-  /** Called if a packet is malformed or the library failed on a packet; the library gets no more data. */
+  /** Called if a packet is malformed or made the library throw; the library gets no more data. */
   readonly failed: (error: Error) => void;
 }
 
 /**
- * Replaces the socket's own `pipe`, with which the library reads. This code catches an error that a packet causes in
- * the library, and the library never mistakes the beginning of the next packet for a part of the current packet.
+ * Replaces the socket's own `pipe`, through which the library reads. Catches errors that a packet causes in the
+ * library, and ensures that the library never takes the start of the next packet for a part of the current one.
  *
- * Does not gather a packet above the maximum. It reads and drops the rest of such a packet, acknowledges a PUBLISH with
- * QoS 1 (a broker that keeps the session would send it again on every connection, and no other message would ever
- * arrive), and ends the connection.
+ * Does not buffer packets above the maximum size. Reads and drops the rest of such a packet, acknowledges it if it is a
+ * PUBLISH with QoS 1 (a broker that keeps the session would send it again on every connection, and no other message
+ * would ever arrive), and ends the connection.
  */
 export function readChecked(socket: Socket, options: CheckedReadingOptions): void {
   const bound = new PacketBound(options.maximumPacket);
@@ -35,7 +35,7 @@ export function readChecked(socket: Socket, options: CheckedReadingOptions): voi
     if (packets.waiting && !refused) socket.pause();
     if (oversize === undefined) return;
     if (refused) options.oversize(oversize);
-    // Wait until the library has answered the previous packets.
+    // Wait until the library has responded to the previous packets.
     if (oversize.complete) setImmediate(() => socket.end(puback(oversize.id ?? 0)));
   });
   socket.pipe = <T extends NodeJS.WritableStream>(library: T): T => {
@@ -44,7 +44,7 @@ export function readChecked(socket: Socket, options: CheckedReadingOptions): voi
   };
 }
 
-/** Passes packets to the library, each after the previous packet is handled. */
+/** Passes packets to the library, each when the previous one has been handled. */
 class PacketQueue {
   readonly #options: CheckedReadingOptions;
   readonly #packets: Buffer[] = [];
@@ -57,7 +57,7 @@ class PacketQueue {
     this.#options = options;
   }
 
-  /** True if the library gets none of the packets that are added from now on. */
+  /** True if packets that are added from now on do not reach the library. */
   get stopped(): boolean {
     return this.#stopped;
   }
@@ -66,14 +66,14 @@ class PacketQueue {
     return this.#packets.length > 0;
   }
 
-  /** Starts passing packets. Calls `empty` whenever no packet is waiting. */
+  /** Starts passing packets. Calls `empty` each time the queue becomes empty. */
   begin(library: NodeJS.WritableStream, empty: () => void): void {
     this.#library = library;
     this.#empty = empty;
     this.#next();
   }
 
-  /** Adds packets. If `last`, no packets may follow. */
+  /** Adds packets. If `last` is true, ignores packets that are added later. */
   add(packets: readonly Buffer[], last: boolean): void {
     if (!this.#stopped) {
       this.#packets.push(...packets);

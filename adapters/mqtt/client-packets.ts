@@ -1,11 +1,11 @@
-/** Checks the packets of an embedded-broker client for completeness, size and form before the broker gets them. */
+/** Checks the completeness, size and form of packets from a client before the embedded broker gets them. */
 import type { Client } from 'aedes';
 import { malformation, type ProtocolLevel } from './packet-form.ts';
 import { PacketSplitter } from './packet-splitter.ts';
 
-/** Size limit of CONNECT with its will: it arrives before the client is authenticated. A car sends some 200 bytes. */
+/** Maximum size of a CONNECT with its will in bytes: its sender is not authenticated yet. A car sends about 200. */
 const MAX_CONNECT_BYTES = 4_096;
-/** A car stores messages of up to 16 MiB and resends each until acknowledged; topic and properties need more room. */
+/** A car resends each message, of up to 16 MiB plus topic and properties, until it is acknowledged. */
 const MAX_PACKET_BYTES = 0x101_0000;
 
 const CONNECT = 1;
@@ -15,16 +15,16 @@ interface PacketParser {
 }
 
 /**
- * Puts the checks between the socket and the broker's parser, which would gather up to 256 MiB for a packet that is
- * only announced. Calls `refused` once, with the reason as text: the connection must end, and the parser gets no more
- * data.
+ * Puts the checks between the socket and the broker's parser, which otherwise would buffer up to 256 MiB for a packet
+ * that is only announced. Calls `refused` once, with the reason as a string; the caller must end the connection, and
+ * the parser gets no more data.
  */
 export function checkPackets(
   client: Client,
   refused: (reason: string) => void,
   failed: (error: unknown) => void,
 ): void {
-  // The library's types lack the parser. Every byte of a client passes through it.
+  // The library's types lack the parser, through which every byte from a client passes.
   const parser = Reflect.get(client, '_parser') as PacketParser;
   const parse = parser.parse.bind(parser);
   const check = new ClientPackets();
@@ -42,7 +42,7 @@ export function checkPackets(
   };
 }
 
-/** Packets of one client, until the first that is refused. */
+/** Splits and checks the packets of one client, up to the first invalid one. */
 class ClientPackets {
   readonly #splitter = new PacketSplitter();
   #level: ProtocolLevel | undefined;
@@ -62,7 +62,7 @@ class ClientPackets {
     return good;
   }
 
-  /** Returns the reason once, when a packet was refused. */
+  /** Returns the reason why a packet was rejected; only once. */
   takeFault(): string | undefined {
     const fault = this.#fault;
     this.#fault = undefined;
@@ -80,7 +80,7 @@ class ClientPackets {
   #isWellFormed(packet: Buffer): boolean {
     const fault = malformation(packet, this.#level ?? 4);
     if (fault !== undefined) this.#stop(`a malformed packet (${fault})`);
-    // The version follows the protocol name; CONNECT is whole and well formed here.
+    // CONNECT is complete and well formed here. The version follows the protocol name.
     else if (this.#level === undefined) this.#level = levelOf(packet);
     return !this.#stopped;
   }

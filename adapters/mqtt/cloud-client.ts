@@ -1,4 +1,4 @@
-/** The other end of the link: a client for programs that watch cars or send messages to them. */
+/** The other end of a car's link: a client for programs that watch cars or send messages to them. */
 import { randomUUID } from 'node:crypto';
 import type { BackoffOptions } from '../../agent/backoff.ts';
 import type { Log } from '../../agent/ports.ts';
@@ -12,24 +12,24 @@ import type { MqttAddress } from './link.ts';
 import { makeTargets, type TlsNames } from './socket.ts';
 
 export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
-  /** Size limit of an accepted packet, bytes; default 1 MiB. */
+  /** Maximum size of an accepted packet in bytes; default 1 MiB. */
   readonly maximumPacket?: number;
-  /** Time limit of an attempt until the broker accepts, ms; default 10 s. */
+  /** Time limit in ms for an attempt to connect; default 10 s. */
   readonly connectTimeout?: number;
-  /** Delays between attempts, ms; default 0.5 s to 10 s. */
+  /** Delays between attempts in ms; default 0.5 s to 10 s. */
   readonly backoff?: BackoffOptions;
-  /** Names of the TLS files in errors. Default: the names in the configuration. */
+  /** Names of the TLS files in error messages. Default: the names of the configuration fields. */
   readonly names?: TlsNames;
-  /** Largest number of unacknowledged messages from the broker, 1..65535; default 1000. 3.1.1 brokers set their own. */
+  /** Maximum number of unacknowledged messages from the broker, 1..65535; default 1000. 3.1.1 brokers ignore it. */
   readonly receiveMaximum?: number;
-  /** Receivers from the first connection on: messages waiting in an earlier process's session arrive at once. */
+  /** Subscriptions from the first connection on: messages waiting in an earlier process's session arrive at once. */
   readonly subscriptions?: (connection: BrokerAbilities) => readonly Subscriber[];
   /**
-   * {@link CloudClient.close} leaves session and subscriptions at the broker, which stores messages for the next
-   * process. Each connection subscribes again, and thus receives the retained messages.
+   * If true, {@link CloudClient.close} leaves the session and its subscriptions at the broker, which stores messages
+   * for the next process. Each connection subscribes again, and thus receives the retained messages.
    */
   readonly keepsSession?: boolean;
-  /** Called for each established connection. `sessionPresent`: the broker still has the previous session. */
+  /** Called for each new connection. `sessionPresent` is true if the broker still has the previous session. */
   readonly ready?: (connection: BrokerAbilities, sessionPresent: boolean) => void;
   readonly log?: Log;
 }
@@ -42,13 +42,13 @@ export interface BrokerAbilities {
 
 /** Properties of a received message. */
 export interface Delivery {
-  /** True if the broker had retained the message before the subscription was made. */
+  /** True if the message was already retained when the subscription was made. */
   readonly retained: boolean;
   readonly correlation: Uint8Array | undefined;
 }
 
 /**
- * The client acknowledges a message when all of its receivers have returned and their promises have resolved; if one
+ * The client acknowledges a message when all of its receivers have returned and their promises have resolved. If one
  * rejects, the connection ends, and the broker sends the message again.
  */
 export type Receive =
@@ -57,7 +57,7 @@ export type Receive =
 
 interface PublishOptions {
   readonly retain?: boolean;
-  /** Time after which the broker drops the message for absent subscribers, s. */
+  /** Time in s after which the broker drops the message for disconnected subscribers. */
   readonly expiry?: number;
   readonly responseTopic?: string;
   readonly correlation?: Uint8Array;
@@ -65,7 +65,7 @@ interface PublishOptions {
 
 interface Subscription {
   readonly filter: string;
-  /** Ends the subscription; resolves on the broker's acknowledgement. */
+  /** Ends the subscription; resolves when the broker has acknowledged that. */
   close(): Promise<void>;
 }
 
@@ -81,31 +81,31 @@ interface First {
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Time on a fallback address after which the client probes the first address, ms. */
+/** Time in ms on a fallback address after which the client probes the first address. */
 const HOMING = 600_000;
-/** Shortest keep-alive interval, s. */
+/** Minimum keep-alive interval in s. */
 const LEAST_KEEPALIVE = 5;
 
-/** Time limit of {@link CloudClient.close}, ms. */
+/** Time limit in ms for {@link CloudClient.close}. */
 const farewell = 3000;
 
 /**
- * Connects, with a clear error if the first attempt fails, and reconnects automatically after that; the broker stores
- * messages in the meantime, until {@link CloudClient.close}.
+ * Connects, with a clear error if the first attempt fails, and then reconnects automatically until {@link
+ * CloudClient.close}. The broker stores messages during interruptions.
  */
 export class CloudClient {
   readonly #options: CloudClientOptions;
   readonly #dialer: Dialer;
   readonly #log: Log;
   readonly #subscribers = new Set<Subscriber>();
-  /** Receivers active until the UNSUBACK: retained messages may arrive between SUBACK and UNSUBACK. */
+  /** Receivers that stay active until the UNSUBACK: retained messages may arrive between SUBACK and UNSUBACK. */
   readonly #ending = new Set<Subscriber>();
   readonly #progress = new LinkProgress(Date.now);
   #connection: MqttConnection | undefined;
-  /** The connection that the broker has accepted, while the client subscribes. */
+  /** The accepted connection, while the client subscribes on it. */
   #subscribing: MqttConnection | undefined;
   #begun = false;
-  /** Settles the promise of the first attempt; later calls have no effect. */
+  /** Settles the promise of the first attempt. Later calls have no effect. */
   readonly #first: First;
 
   private constructor(url: string | readonly string[], options: CloudClientOptions, first: First) {
@@ -119,8 +119,8 @@ export class CloudClient {
       sessionExpiry: options.sessionExpiry ?? 3600,
       maximumPacket: options.maximumPacket ?? 0x10_0000,
       window: 20,
-      // The receiver of a fleet gets many messages at once, and a broker drops what exceeds its queue for a slow
-      // receiver.
+      // A fleet's receiver gets many messages at once, and a broker drops those that exceed its queue for a slow
+      // client.
       receiveMaximum: options.receiveMaximum ?? 1000,
       timeout: options.connectTimeout ?? 10_000,
     };
@@ -153,7 +153,7 @@ export class CloudClient {
   }
 
   /**
-   * Rejects with `link.refused` (address, reason, advice) if no address accepts the first attempt, and with
+   * Rejects with `link.refused` (address, reason, advice) if the first attempt fails at all addresses, and with
    * `configuration.wrong` for invalid URLs and certificates.
    */
   static connect(url: string | readonly string[], options: CloudClientOptions = {}): Promise<CloudClient> {
@@ -167,12 +167,12 @@ export class CloudClient {
   }
 
   /**
-   * Receives messages that match `filter`, at least once, after the broker's acknowledgement. If filters overlap, a
-   * message may arrive more than once. Rejects with `link.refused` or `link.lost`.
+   * Resolves when the broker has acknowledged the subscription to `filter`. Matching messages arrive at least once;
+   * they may arrive more than once if filters overlap. Rejects with `link.refused` or `link.lost`.
    */
   async subscribe(filter: string, receive: Receive): Promise<Subscription> {
     const subscriber = { filter, receive };
-    // Add before the acknowledgement: retained messages may precede the SUBACK (MQTT 5 clause 3.8.4).
+    // Add it before the acknowledgement, because retained messages may precede the SUBACK (MQTT 5 clause 3.8.4).
     this.#subscribers.add(subscriber);
     try {
       await this.#required(filter).subscribe(filter);
@@ -195,20 +195,20 @@ export class CloudClient {
     };
   }
 
-  /** Resolves on the broker's acknowledgement (QoS 1); rejects with `link.refused`, or `link.lost` (not sent). */
+  /** Resolves when the broker acknowledges (QoS 1); rejects with `link.refused`, or `link.lost` if disconnected. */
   async publish(topic: string, payload: Uint8Array, options: PublishOptions = {}): Promise<void> {
     const { retain = false, ...rest } = options;
     await this.#required(topic).publish({ topic, payload, retain, ...rest });
   }
 
-  /** Disconnects after received messages are acknowledged or abandoned; waits three seconds for the broker. */
+  /** Disconnects when received messages are acknowledged or abandoned; waits up to three seconds for the broker. */
   async close(): Promise<void> {
     this.#dialer.stop();
     const connection = this.#connection ?? this.#subscribing;
     this.#connection = undefined;
     if (connection === undefined) return;
     if (this.#options.keepsSession === true) return connection.end(farewell);
-    // MQTT 3.1.1 cannot discard a session on disconnecting, so at least remove the filters that would fill the session.
+    // MQTT 3.1.1 cannot discard a session when disconnecting, so at least remove the filters that would fill it.
     if (connection.version === 4) {
       const filters = new Set([...this.#subscribers].map(({ filter }) => filter));
       for (const filter of filters) this.#ignoring(connection.unsubscribe(filter), filter);

@@ -1,4 +1,4 @@
-/** One connection to a broker, from CONNECT to the end of the socket; never reused after that. */
+/** One connection to a broker, from CONNECT until the socket closes; it is not used again after that. */
 import './packet-numbers.ts';
 import type { Socket } from 'node:net';
 import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
@@ -14,25 +14,25 @@ import type { Closing, Version } from './protocol-choice.ts';
 import { type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
 import { type BrokerEndpoint, failedSocket, openSocket } from './socket.ts';
 
-// Packet identifiers are encoded when needed instead of in 65,536 buffers that the first packet would create.
+// Encode packet identifiers when needed. Otherwise the first packet would create 65,536 buffers that contain them.
 writeToStream.cacheNumbers = false;
 
 /**
- * If a message handler returns an error, the library does not acknowledge the message; the error has no other effect.
- * All messages share one error: creating an error captures a stack trace, which costs more than the message.
+ * If a message handler returns an error, the library does not acknowledge the message; nothing else happens. All
+ * messages share this error: creating one captures a stack trace, which costs more than the message.
  */
 const UNACKNOWLEDGED = new Error('acknowledged later, or left to the broker');
 
 interface ConnectionEvents {
-  /** Called when the transport is open: TCP is connected, TLS is negotiated. */
+  /** Called when the transport is open: TCP is connected and TLS negotiated. */
   reached(): void;
-  /** Called when the broker has accepted. `sessionPresent`: the broker still has the previous session. */
+  /** Called when the broker has accepted the CONNECT. `sessionPresent`: the broker still has the previous session. */
   ready(sessionPresent: boolean): void;
-  /** The message is acknowledged at once or, with a promise, when that resolves; if it rejects, the connection ends. */
+  /** Acknowledges the message at once, or when a returned promise resolves. If that rejects, the connection ends. */
   message(message: Incoming): void | Promise<void>;
-  /** A packet of this size was dropped; the connection ends, unless the packet arrived in one piece. */
+  /** A packet of this size was dropped. The connection ends, unless the packet arrived within one read. */
   oversize(bytes: number): void;
-  /** Called when the broker answered a ping. */
+  /** Called when the broker has responded to a ping. */
   answered(): void;
   /** Called once, as the last event. */
   closed(closing: Closing): void;
@@ -61,27 +61,27 @@ export class MqttConnection {
   readonly #client: MqttClient;
   readonly #socket: Socket;
   readonly #inFlight = new Set<Pending>();
-  /** Publishes beyond the window; they end with this connection. */
+  /** Publishes beyond the window, which wait for a slot; they end with this connection. */
   readonly #waiting = new Set<Pending>();
   #refilling = false;
   readonly #timer: NodeJS.Timeout;
   readonly #acknowledgements: Acknowledgements;
   #overdue = false;
   #stage: Closing['stage'] = 'dialing';
-  /** True while publishes are accepted. */
+  /** True while {@link publish} accepts messages. */
   #open = false;
-  /** True while incoming messages are left unacknowledged in the session at the broker. */
+  /** True while incoming messages stay unacknowledged, in the session at the broker. */
   #leaving = false;
   #window: number;
   #limits: NonNullable<IConnackPacket['properties']> = {};
   #cause: Error | undefined;
-  /** Reason why this side ended the connection. */
+  /** Reason why this side has ended the connection. */
   #ended: string | undefined;
   #unanswered = false;
-  /** Set while the library handles a message that is acknowledged later. */
+  /** Set while the library handles a message that will be acknowledged later. */
   #taking: Promise<void> | undefined;
   readonly #takings: Taking;
-  /** Number of bytes received until the last ping. */
+  /** Number of bytes received when the last ping was sent. */
   #readWhenAsked = 0;
   #localAddress: string | undefined;
 
@@ -124,7 +124,7 @@ export class MqttConnection {
     this.#listen();
   }
 
-  /** True after the broker has accepted the CONNECT. */
+  /** True once the broker has accepted the CONNECT. */
   get accepted(): boolean {
     return this.#stage === 'connected';
   }
@@ -134,18 +134,15 @@ export class MqttConnection {
     return this.#stage === 'connected' && !this.#open;
   }
 
-  /** Bytes that the transport has sent and received, without TLS overhead. */
+  /** Bytes that the transport has sent and received, excluding TLS overhead. */
   get traffic(): { readonly sent: number; readonly received: number } {
     return { sent: this.#socket.bytesWritten, received: this.#socket.bytesRead };
   }
 
-  /**
-   * Sets the time of silence before a ping, in seconds, from now on; never longer than the keep-alive that both sides
-   * agreed on in CONNECT.
-   */
+  /** Sets, from now on, the time in seconds without sent packets before a ping; at most the keep-alive in CONNECT. */
   askAfter(seconds: number): void {
     const { keepaliveManager, keepalive } = this.#client;
-    // The ping timer is missing before the broker has accepted, or if the broker wants no pings.
+    // The ping timer does not exist before the broker has accepted, or if the broker wants no pings.
     (keepaliveManager as typeof keepaliveManager | null)?.setKeepalive(Math.min(seconds, keepalive));
   }
 
@@ -154,7 +151,7 @@ export class MqttConnection {
     return this.#localAddress;
   }
 
-  /** True if the broker supports shared subscriptions (MQTT 5 clause 3.2.2.3.13; 3.1.1 has none). */
+  /** True if the broker supports shared subscriptions (MQTT 5 clause 3.2.2.3.13); always false with 3.1.1. */
   get shares(): boolean {
     return this.version === 5 && this.#limits.sharedSubscriptionAvailable !== false;
   }
@@ -165,8 +162,8 @@ export class MqttConnection {
   }
 
   /**
-   * Resolves on PUBACK. Beyond the window the message waits for a slot. Rejects with `link.lost` if the connection ends
-   * first, with `link.refused` for a negative reason code or for a message that the CONNACK excludes.
+   * Resolves on PUBACK. A message beyond the window waits for a slot. Rejects with `link.lost` if the connection ends
+   * first, and with `link.refused` for a negative reason code or for a message that the CONNACK does not allow.
    */
   publish(message: Outgoing): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -195,10 +192,10 @@ export class MqttConnection {
   }
 
   /**
-   * Ends the connection in order: rejects messages that wait for a slot, publishes `last`, waits for messages in flight
-   * and in handling, then sends DISCONNECT. New messages stay unacknowledged, so the broker sends them in the next
-   * connection. After `deadline` milliseconds it destroys the socket instead. Settles when the socket is closed;
-   * rejects if `last` was not acknowledged.
+   * Ends the connection in order: rejects messages that wait for a slot, publishes `last`, waits for sent and received
+   * messages that are not yet acknowledged, then sends DISCONNECT. New incoming messages stay unacknowledged, so the
+   * broker sends them on the next connection. After `deadline` ms it destroys the socket instead. Settles when the
+   * socket is closed; rejects if `last` was not acknowledged.
    */
   async end(deadline: number, last?: Outgoing, options: { readonly forgetSession?: boolean } = {}): Promise<void> {
     if (this.#socket.closed) return;
@@ -222,7 +219,7 @@ export class MqttConnection {
     }
   }
 
-  /** Ends the connection at once; the broker will publish the will. */
+  /** Closes the connection immediately; the broker will publish the will. */
   destroy(reason: string): void {
     this.#ended ??= reason;
     this.#socket.destroy();
@@ -245,11 +242,11 @@ export class MqttConnection {
       if (cmd === 'pingreq') this.#readWhenAsked = this.#socket.bytesRead;
     });
     client.on('packetreceive', (packet) => {
-      // Only the answer to a ping after a silence is evidence about silences.
+      // Only a response to a ping after a silence shows how long a silence may be.
       if (packet.cmd === 'pingresp' && !this.#acknowledgements.answered()) this.#events.answered();
       const fault = brokenRule(packet);
       if (fault !== undefined) this.#fail(new Error(fault));
-      // After the end of the connection the library would still handle these packets, and some of them make it throw.
+      // The library would handle these packets even after the connection failed, and throw on some of them.
       if (this.#cause !== undefined) Object.assign(packet, { cmd: 'refused' });
     });
     client.on('disconnect', (packet) => {
@@ -261,7 +258,7 @@ export class MqttConnection {
         ),
       );
     });
-    // After an error the library may leave the socket open, for instance when bytes cannot be parsed.
+    // After some errors, e.g. if bytes cannot be parsed, the library leaves the socket open.
     client.on('error', (error) => this.#fail(error));
     client.on('close', () => this.#closed());
   }
@@ -280,7 +277,7 @@ export class MqttConnection {
     this.#events.ready(connack.sessionPresent);
   }
 
-  /** Earlier packets of the broker precede its answer, and may need long to arrive or to be processed. */
+  /** The ping response follows earlier packets of the broker, which may need long to arrive or to be handled. */
   #unansweredQuestion(): void {
     if (this.#takings.holding || this.#socket.bytesRead > this.#readWhenAsked) {
       this.#client.sendPing();
@@ -293,7 +290,8 @@ export class MqttConnection {
 
   #received(topic: string, payload: Buffer, packet: IPublishPacket): void | Promise<void> {
     if (this.#leaving || this.#cause !== undefined) return;
-    // A packet that arrived within one read has passed the size check; on MQTT 5 the library has ended the connection.
+    // A packet that arrived within one read has bypassed the size check; with MQTT 5 the library has ended the
+    // connection.
     const bytes = packetBytes(packet.length ?? payload.length);
     if (bytes > this.#identity.maximumPacket) {
       this.#events.oversize(bytes);
@@ -320,7 +318,7 @@ export class MqttConnection {
       else pending.reject(refusal(message.topic, error));
       if (this.#waiting.size > 0 && !this.#refilling) {
         this.#refilling = true;
-        // Runs after all acknowledgements that arrived together, so that the next messages are sent together too.
+        // Refill after all acknowledgements that arrived together, so that the next messages are sent together too.
         queueMicrotask(() => this.#refill());
       }
     });

@@ -1,4 +1,4 @@
-/** Certificates, keys and authorities for TLS, renewed while the agent runs. */
+/** Certificates, keys and certificate authorities for TLS, renewed while the agent runs. */
 
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
@@ -7,53 +7,55 @@ import { DAY } from '../../protocol/calendar.ts';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { asBuffer } from './bytes.ts';
 
-/** Certificates as PEM bytes. If `ca` is omitted, the system's authorities are trusted. */
+/** Certificates as PEM bytes. If `ca` is omitted, the system's certificate authorities are trusted. */
 export interface TlsFiles {
   readonly ca?: Uint8Array;
-  /** The client's certificate; a broker may derive the vehicle's identity from its CN. */
+  /** The client's certificate. A broker may take the vehicle's identity from its CN. */
   readonly cert?: Uint8Array;
   readonly key?: Uint8Array;
   /**
-   * Revocation lists (RFC 5280 clause 5) of every authority between `ca` and the broker's certificate. If present, a
-   * broker with a revoked certificate is refused, and so is every broker when a list is past its next update.
+   * Revocation lists (RFC 5280 clause 5) of all authorities between `ca` and the broker's certificate. If present, a
+   * broker with a revoked certificate is rejected, and every broker is rejected if a list is past its next update.
    */
   readonly crl?: Uint8Array;
-  /** Paths of the files, for messages. */
+  /** Paths of the files, for error messages. */
   readonly paths?: Readonly<Partial<Record<Part, string>>>;
 }
 
 const parts = ['ca', 'cert', 'key', 'crl'] as const;
 type Part = (typeof parts)[number];
 
-/** The files, or a function that reads them at each connection; it may throw a VigieError that names the file. */
+/** The files, or a function that reads them for each connection; it may throw a VigieError that names the file. */
 export type TlsSource = TlsFiles | (() => TlsFiles);
 
-/** Time before the expiry of the vehicle's certificate at which warnings start, ms. */
+/** Time in ms before the expiry of the vehicle's certificate at which warnings start. */
 const NOTICE = 30 * DAY;
 
-/** Reads the source at each connection. If the source is unusable, the previous credentials, if any, stay in use. */
+/** Reads the source for each connection. If the source is unusable, the previous credentials, if any, stay in use. */
 export class BrokerCredentials {
   readonly #source: TlsSource;
   readonly #log: Log;
   #files: TlsFiles = {};
   #context: SecureContext | undefined;
   #expires: number | undefined;
-  /** Reason why the source is unusable, after it was logged. */
+  /** Reason why the source is unusable; set once it has been logged. */
   #fault: string | undefined;
 
-  /** Throws `configuration.wrong` for unusable files. A source that is read again may be fixed: no error. */
+  /** Throws `configuration.wrong` for unusable files, unless a function reads them again for each connection. */
   constructor(source: TlsSource, log: Log) {
     this.#source = source;
     this.#log = log;
     if (typeof source !== 'function') this.#take(source);
   }
 
-  /** Expiry of the client's certificate, UTC ms; undefined without a certificate. */
+  /** Expiry of the client's certificate in UTC ms; undefined if there is none. */
   get expires(): number | undefined {
     return this.#expires;
   }
 
-  /** Returns the next connection's context. Without usable files, throws the source error or `configuration.wrong`. */
+  /**
+   * Returns the TLS context of the next connection. Without usable files, throws as they do or `configuration.wrong`.
+   */
   context(): SecureContext {
     const before = this.#context;
     if (typeof this.#source !== 'function' && before !== undefined) return before;
@@ -67,8 +69,8 @@ export class BrokerCredentials {
       return context;
     } catch (error) {
       if (before === undefined) throw error;
-      // Certificate and key are two files: while they are being replaced they do not match, and the previous pair stays
-      // valid.
+      // Certificate and key are two files. While they are being replaced they do not match, and the previous pair
+      // remains in use.
       const fault = reasonOf(error);
       if (fault !== this.#fault) this.#log.warn('link.certificates.kept', { reason: fault });
       this.#fault = fault;
@@ -109,7 +111,7 @@ function secureContext(tls: TlsFiles): SecureContext {
   return context(tls, `${named('key', tls)} does not belong to ${named('cert', tls)}`);
 }
 
-/** @throws VigieError `configuration.wrong` with the file, if its content is not of the expected kind */
+/** @throws VigieError `configuration.wrong` naming the file, if its content is not of the expected kind */
 function usable(part: Part, tls: TlsFiles): void {
   const file = tls[part];
   if (file === undefined) return;
@@ -117,7 +119,7 @@ function usable(part: Part, tls: TlsFiles): void {
   context({ [part]: file }, fault);
   if (part !== 'ca') return;
   try {
-    // node:tls accepts unreadable authorities without an error, and then trusts no authority.
+    // node:tls accepts unreadable authorities without an error, and then trusts none.
     new X509Certificate(file);
   } catch (cause) {
     throw wrong(fault, cause);

@@ -12,13 +12,13 @@ import { type BrokerEndpoint, openSocket } from './socket.ts';
 import { unreachable } from './unreachable.ts';
 
 interface DialerOptions {
-  /** Brokers in the order of preference. */
+  /** Brokers in order of preference. */
   readonly targets: readonly [BrokerEndpoint, ...BrokerEndpoint[]];
   readonly protocol: 'auto' | Version;
   readonly identity: Omit<Identity, 'keepalive'>;
   readonly keepAlive: KeepAlive;
   readonly backoff: BackoffOptions;
-  /** Time on a fallback address after which the dialer probes the first address, ms. */
+  /** Time in ms on a fallback address after which the dialer probes the first address. */
   readonly homing: number;
   readonly random: () => number;
   readonly progress: LinkProgress;
@@ -28,22 +28,22 @@ interface DialerOptions {
 interface DialerEvents {
   ready(connection: MqttConnection, sessionPresent: boolean): void;
   message(message: Incoming): void;
-  /** Called when a connection that was ready has ended. */
+  /** Called when a connection that was ready has closed. */
   lost(connection: MqttConnection, reason: string): void;
-  /** Called when all addresses failed; the next round follows after a delay. */
+  /** Called when all addresses have failed; the next round follows after a delay. */
   failed(error: VigieError): void;
 }
 
-/** Shortest duration of a connection that resets the delay before reconnecting, ms. */
+/** Minimum duration in ms of a connection that resets the delay before reconnecting. */
 const stable = 30_000;
-/** Time limit for leaving a broker for a preferred one, ms. */
+/** Time limit in ms for leaving a broker for a preferred one. */
 const farewell = 3_000;
 
 export class Dialer {
   readonly #options: DialerOptions;
   readonly #events: DialerEvents;
   readonly #backoff: Backoff;
-  /** Protocol choice of each address, by index. */
+  /** Protocol choices by the index of their address. */
   readonly #choices: readonly ProtocolChoice[];
   #at = 0;
   /** Number of addresses tried since the last delay. */
@@ -64,12 +64,12 @@ export class Dialer {
     this.#dial();
   }
 
-  /** The address of the current connection or of the next attempt. */
+  /** The endpoint of the current connection or of the next attempt. */
   get target(): BrokerEndpoint {
     return this.#options.targets[this.#at] ?? this.#options.targets[0];
   }
 
-  /** Stops further attempts; destroys a connection that is not ready yet and leaves a ready one open. */
+  /** Stops further attempts. Destroys a connection that is not accepted yet, but leaves an accepted one open. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -110,7 +110,7 @@ export class Dialer {
         progress.counts.sentBytes += sent;
         progress.counts.receivedBytes += received;
         if (closing.overdue) progress.counts.overdue++;
-        // A connection on which the broker acknowledged nothing does not count as good.
+        // A connection does not count as good if the broker acknowledged nothing on it.
         const lasted = closing.stage === 'connected' && !closing.overdue && performance.now() - since >= stable;
         if (lasted) this.#backoff.reset();
         if (closing.stage === 'connected') {
@@ -146,7 +146,7 @@ export class Dialer {
     }
     // After a good connection try the same broker first: it has the session and the messages in it.
     if (!lasted) this.#at = (this.#at + 1) % targets.length;
-    // After a loss always wait, so that not all cars of a fleet connect to the next broker at the same time.
+    // After a loss always wait, so that the cars of a fleet do not all connect to the next broker at the same time.
     if (error !== undefined && ++this.#tried < targets.length) {
       this.#dial();
       return;
@@ -158,8 +158,8 @@ export class Dialer {
   }
 
   /**
-   * On a fallback address: probes the first address after a while and returns to it if it is reachable. The times are
-   * spread, so that not all cars of a fleet return at the same time.
+   * On a fallback address, probes the first address after a while and returns to it if it is reachable. The delay is
+   * random, so that the cars of a fleet do not all return at the same time.
    */
   #lookHome(): void {
     const { homing, random, targets, log, identity } = this.#options;
@@ -171,7 +171,7 @@ export class Dialer {
           if (this.#stopped || this.#at === 0 || connection === undefined || connection.ended) return;
           log.info('link.homing', { broker: targets[0].address.text });
           this.#leaving = true;
-          // This cannot reject, because there is no last message.
+          // This never rejects, because there is no last message.
           void connection.end(farewell);
         });
         this.#probe = probe;

@@ -1,4 +1,4 @@
-/** A broker in this process, for the bench and for tests. */
+/** A broker inside this process, for the bench and for tests. */
 
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer, type TLSSocket } from 'node:tls';
@@ -15,26 +15,26 @@ import { listen } from './listen.ts';
 export interface EmbeddedBrokerOptions {
   /** Address to listen on; default 127.0.0.1. Without `identify`, any other address is open to its whole network. */
   readonly host?: string;
-  /** Port; default 0, any free port. */
+  /** Port to listen on; default 0, which selects any free port. */
   readonly port?: number;
   /**
-   * Called with each message of a client. When this resolves, the message is acknowledged and forwarded; if it rejects,
+   * Called with each message of a client. When this resolves, the message is acknowledged and forwarded. If it rejects,
    * the connection ends without an acknowledgement, so that the client sends the message again.
    */
   readonly accept?: (topic: string, payload: Uint8Array) => Promise<void>;
-  /** Called when a client has subscribed to a filter, or has resumed a session with that filter. */
+  /** Called when a client has subscribed to a filter, or has resumed a session that contains it. */
   readonly subscribed?: (filter: string) => void;
-  /** PEM; clients may present a certificate of an authority in `ca`. If omitted, the broker does not use TLS. */
+  /** PEM. Clients may present a certificate of an authority in `ca`. If omitted, the broker does not use TLS. */
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca: string };
-  /** Returns the rights of a client. Rejects for a client that may not connect. If omitted, clients have all rights. */
+  /** Returns the rights of a client, or rejects if it may not connect. If omitted, clients have all rights. */
   readonly identify?: (shown: ShownIdentity) => Promise<ClientRights>;
-  /** Called when a client is refused: its connection, its message or its subscription. */
+  /** Called when a client's connection, message or subscription is refused. */
   readonly refused?: (clientId: string, reason: string) => void;
-  /** Called when an internal error ends the connection of a client. */
+  /** Called when an internal error has ended a client's connection. */
   readonly failed?: (clientId: string, error: unknown) => void;
-  /** Default {@link CONNECTION_LIMITS}. */
+  /** Default: {@link CONNECTION_LIMITS}. */
   readonly limits?: ConnectionLimits;
-  /** Calls `due` once, after `delay` ms; the result cancels it. Default: a timer of Node. */
+  /** Calls `due` once, after `delay` ms. The returned function cancels the call. Default: Node's timer. */
   readonly after?: (delay: number, due: () => void) => () => void;
 }
 
@@ -46,8 +46,8 @@ interface RetainedMessages {
 const NOT_AUTHORIZED = 5;
 
 /**
- * Supports MQTT 3.1.1 only and refuses MQTT 5. Keeps retained messages and sessions in memory, also from `stop` to
- * the next `start`, which reuses the same port.
+ * Supports only MQTT 3.1.1 and refuses MQTT 5. Keeps retained messages and sessions in memory, even between `stop` and
+ * the next `start`, which uses the same port again.
  */
 export class EmbeddedBroker {
   readonly #host: string;
@@ -55,7 +55,7 @@ export class EmbeddedBroker {
   readonly #options: EmbeddedBrokerOptions;
   #port: number;
   #running: { readonly server: Server; readonly aedes: Aedes } | undefined;
-  /** Rights by client; a client that has disconnected still has its will. */
+  /** Rights of each client. They are needed even after a client has disconnected, for its will. */
   readonly #rights = new WeakMap<Client, ClientRights>();
   readonly #clients = new Set<Client>();
   #connections: BrokerConnections | undefined;
@@ -67,7 +67,7 @@ export class EmbeddedBroker {
     this.#port = options.port ?? 0;
   }
 
-  /** `mqtt://host:port`, or `mqtts://`; throws `usage.wrong` before the first start. */
+  /** `mqtt://host:port`, or `mqtts://…` with TLS; throws `usage.wrong` before the first start. */
   get url(): string {
     if (this.#port === 0) throw new VigieError('usage.wrong', 'the embedded broker has not been started');
     const scheme = this.#options.tls === undefined ? 'mqtt' : 'mqtts';
@@ -77,12 +77,12 @@ export class EmbeddedBroker {
   /** Resolves when the broker listens; rejects with `usage.wrong` if the address is not available. */
   async start(): Promise<{ readonly url: string }> {
     if (this.#running !== undefined) return { url: this.url };
-    // Loaded here to save memory in a car, which has no broker.
+    // Load it here to save memory in a car, which has no broker.
     const { Aedes } = await withPackage(() => import('aedes'));
     const { accept, subscribed, tls, limits = CONNECTION_LIMITS, after = nodeTimer } = this.#options;
     const aedes = await Aedes.createBroker({
       ...defined({ persistence: this.#persistence }),
-      // Aedes acknowledges the message when this function has called back.
+      // Aedes acknowledges a message when this function has called its callback.
       ...(accept === undefined ? {} : { authorizePublish: this.#acceptFirst(accept) }),
       ...this.#access(),
     });
@@ -91,7 +91,7 @@ export class EmbeddedBroker {
         for (const { topic } of subscriptions) this.#guarded(client, () => subscribed(topic));
       });
     }
-    // The library's types lack this member; it contains the option `persistence`.
+    // The library's types lack this field, which contains the option `persistence`.
     this.#persistence = Reflect.get(aedes, 'persistence');
     const take = (socket: Socket): void => {
       this.#sockets.add(socket);
@@ -106,7 +106,7 @@ export class EmbeddedBroker {
         (error) => this.#fail(client, error),
       );
     };
-    // The broker checks the client's certificate at CONNECT, since a client may have no certificate.
+    // TLS accepts clients without a certificate: the broker checks a client's certificate at CONNECT.
     const server =
       tls === undefined
         ? createServer({ noDelay: true }, take)
@@ -123,15 +123,15 @@ export class EmbeddedBroker {
       aedes.close();
       throw error;
     }
-    // If a connection cannot be accepted, for example because too many files are open, only that connection is lost.
+    // If a connection cannot be accepted, e.g. because too many files are open, the server continues without it.
     server.on('error', (error) => this.#options.failed?.('', error));
     this.#running = { server, aedes };
     return { url: this.url };
   }
 
   /**
-   * Publishes a message to all subscribers with QoS 1; sessions of disconnected clients store it in memory.
-   * Rejects with `link.lost` while the broker does not run.
+   * Publishes a message with QoS 1 to all subscribers; sessions of disconnected clients store it in memory. Rejects
+   * with `link.lost` if the broker is not running.
    */
   publish(topic: string, payload: Uint8Array): Promise<void> {
     return this.#publish(topic, payload, false);
@@ -153,7 +153,7 @@ export class EmbeddedBroker {
     });
   }
 
-  /** Clears all retained messages that match the filters. Rejects with `link.lost` while the broker does not run. */
+  /** Clears all retained messages that match the filters. Rejects with `link.lost` if the broker is not running. */
   async clearRetained(filters: readonly string[]): Promise<void> {
     const aedes = this.#running?.aedes;
     if (aedes === undefined) throw new VigieError('link.lost', 'the embedded broker does not run');
@@ -166,18 +166,18 @@ export class EmbeddedBroker {
     for (const topic of topics) await this.#publish(topic, new Uint8Array(), true);
   }
 
-  /** Ends the connections of clients that may no longer be connected. */
+  /** Closes the connections of clients that may no longer be connected. */
   endClients(mayStay: (rights: ClientRights) => boolean): void {
     for (const client of this.#clients) if (!mayStay(this.#rightsOf(client))) client.close();
   }
 
-  /** Sets the certificates of future connections. */
+  /** Replaces the certificates for future connections. */
   renew(tls: NonNullable<EmbeddedBrokerOptions['tls']>): void {
     const server = this.#running?.server as Partial<SecureServer> | undefined;
     server?.setSecureContext?.({ ...tls, minVersion: SECURE.minVersion });
   }
 
-  /** Ends all connections, publishing their wills; resolves when the port is free. */
+  /** Closes all connections and publishes their wills; resolves when the port is free. */
   async stop(): Promise<void> {
     if (this.#running === undefined) return;
     const { server, aedes } = this.#running;
@@ -189,7 +189,7 @@ export class EmbeddedBroker {
     await closed;
   }
 
-  /** Prevents a client from publishing as the broker (topics below `$SYS/`) or as another client. */
+  /** Prevents clients from publishing as the broker (topics below `$SYS/`) or as another client. */
   #acceptFirst(accept: NonNullable<EmbeddedBrokerOptions['accept']>): NonNullable<AedesOptions['authorizePublish']> {
     return (client, { topic, payload }, callback) => {
       if (topic.startsWith('$SYS/')) return callback(new Error(`${topic} is reserved`));
@@ -227,19 +227,19 @@ export class EmbeddedBroker {
           },
         );
       },
-      // The result `null` refuses the subscription (MQTT 3.1.1 §3.9.3).
+      // A `null` result refuses the subscription (MQTT 3.1.1 §3.9.3).
       authorizeSubscribe: (client, subscription, callback) => {
         const { topic } = subscription;
         if (maySubscribe(this.#rightsOf(client), topic)) return callback(null, subscription);
         this.#refuse(client, `may not subscribe to ${topic}`);
         callback(null, null);
       },
-      // A session may date from a time when the client had other rights.
+      // A session may have been created while the client had other rights.
       authorizeForward: (client, packet) => (maySubscribe(this.#rightsOf(client), packet.topic) ? packet : null),
     };
   }
 
-  /** An error in `then` or `rejected`, or in the broker that they call, ends the connection of this client only. */
+  /** If `then`, `rejected`, or the broker code that they call throws, only this client's connection ends. */
   #settle<T>(
     client: Client | null,
     work: () => Promise<T>,
@@ -291,7 +291,7 @@ export class EmbeddedBroker {
   }
 }
 
-/** Returns the client's name for messages: its id, or its address before it has an id. */
+/** Returns a name of the client for messages: its id, or its address while it has no id. */
 function nameOf(client: Client | null): string {
   // In the library the id is null before CONNECT.
   return (client?.id as string | null | undefined) ?? (client?.conn as Socket | undefined)?.remoteAddress ?? '';
@@ -302,12 +302,12 @@ const nodeTimer = (delay: number, due: () => void): (() => void) => {
   return () => clearTimeout(timer);
 };
 
-/** No car has this VIN. */
+/** Rights of an unknown client: no car has this VIN. */
 const NO_RIGHTS: ClientRights = { vin: '' };
 
 const SECURE = { minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: false } as const;
 
-/** Returns the client's certificate in DER, checked against the authorities. Throws for an invalid certificate. */
+/** Returns the client's certificate in DER, if it has one. Throws if the authorities did not sign it. */
 function certificateOf(socket: TLSSocket): Uint8Array | undefined {
   const shown = socket.encrypted === true ? socket.getPeerX509Certificate() : undefined;
   if (shown === undefined) return undefined;

@@ -10,7 +10,7 @@ export class EmptyStore extends Store {
     return this;
   }
 
-  /** Succeeds for every packet: the library calls this on each acknowledgement and treats an error as a refusal. */
+  /** Succeeds for every packet. The library calls this for each acknowledgement and treats an error as a refusal. */
   override del(packet: Pick<Packet, 'messageId'>, done: Parameters<Store['del']>[1]): this {
     done(undefined, packet as Packet);
     return this;

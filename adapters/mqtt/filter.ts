@@ -3,11 +3,11 @@
 /** `$share/{name}/` before the filter of a shared subscription (MQTT 5 clause 4.8.2). */
 const SHARE = /^\$share\/[^/]+\//;
 
-/** Returns true if `filter` matches `topic`: `+` matches one level, a final `#` any number of levels, also zero. */
+/** Returns true if `filter` matches `topic`. `+` matches one level, a final `#` any number of levels including none. */
 export function matches(filter: string, topic: string): boolean {
   const wanted = filter.replace(SHARE, '').split('/');
   const levels = topic.split('/');
-  // [MQTT-4.7.2-1]: wildcards in the first level do not match the broker's own topics.
+  // Wildcards in the first level do not match the broker's own topics [MQTT-4.7.2-1].
   if (topic.startsWith('$') && (wanted[0] === '#' || wanted[0] === '+')) return false;
   for (const [i, level] of wanted.entries()) {
     if (level === '#') return true;

@@ -1,16 +1,16 @@
-/** State of a link, for people and for monitoring. */
+/** State of a link, for display and monitoring. */
 import type { LinkState } from '../../protocol/schema/hello.ts';
 
 /**
  * | state | meaning | next |
  * |---|---|---|
  * | `closed` | not started, or closed by the agent | dialing |
- * | `dialing` | no transport yet: name, TCP, TLS | connecting, dialing (next address), waiting |
- * | `connecting` | transport; the broker has not accepted | subscribing, dialing, waiting |
- * | `subscribing` | accepted; messages to the car may not arrive yet | up, waiting |
- * | `up` | publishes and commands pass | waiting, dialing (a preferred broker is back) |
- * | `waiting` | until the next round of addresses | dialing |
- * | `closing` | publishing presence and disconnecting; from every state | closed |
+ * | `dialing` | no transport yet (name, TCP, TLS) | connecting, dialing (next address), waiting |
+ * | `connecting` | transport is open; the broker has not accepted | subscribing, dialing, waiting |
+ * | `subscribing` | accepted; messages to the car may not arrive yet | up, dialing, waiting |
+ * | `up` | messages pass in both directions | waiting, dialing (a preferred broker is back) |
+ * | `waiting` | delay before the next round of addresses | dialing |
+ * | `closing` | publishes presence and disconnects; entered from every other state but `closed` | closed |
  */
 export type { LinkState } from '../../protocol/schema/hello.ts';
 
@@ -26,46 +26,46 @@ const next: Readonly<Record<LinkState, readonly LinkState[]>> = {
 
 /** Counters since the link was created. */
 export interface LinkCounts {
-  /** Connection attempts, over all addresses and versions. */
+  /** Number of connection attempts, over all addresses and protocol versions. */
   readonly attempts: number;
   /** Number of changes to `up`. */
   readonly ups: number;
-  /** Number of losses while up. */
+  /** Number of times that the link was lost while up. */
   readonly losses: number;
-  /** Connections closed because the broker answered pings but acknowledged nothing. */
+  /** Number of connections closed because the broker responded to pings but acknowledged nothing. */
   readonly overdue: number;
-  /** Publishes that the broker acknowledged, and the size of their payloads in bytes. */
+  /** Number of acknowledged publishes, and the size of their payloads in bytes. */
   readonly published: number;
   readonly publishedBytes: number;
-  /** Publishes that were refused or lost. Their owner sends them again. */
+  /** Number of publishes that were refused or lost. Their senders send them again. */
   readonly rejected: number;
-  /** Received messages for the car, and packets that exceeded the size limit. */
+  /** Number of messages received for the car, and of packets that exceeded the size limit. */
   readonly received: number;
   readonly oversize: number;
-  /** Bytes of MQTT in both directions, without TLS overhead, including the current connection. */
+  /** Bytes of MQTT sent and received, excluding TLS overhead, including the current connection. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
 }
 
 export interface LinkHealth {
   readonly state: LinkState;
-  /** Start of the current state, UTC ms. */
+  /** Start of the current state in UTC ms. */
   readonly since: number;
-  /** Time since when the link is down, UTC ms; absent while it is up. */
+  /** Time in UTC ms since when the link has been down; absent while it is up. */
   readonly downSince?: number;
   /** Reason why the link is down or was last down. */
   readonly reason?: string;
-  /** The broker of the current or last connection, without secrets. */
+  /** URL of the current or last broker, without secrets. */
   readonly broker?: string;
   readonly protocol?: '5' | '3.1.1';
-  /** Silence before a ping, s. Adapts to the network. */
+  /** Silence before a ping in s. Adapts to the network. */
   readonly keepalive: number;
-  /** Expiry of the vehicle's certificate, UTC ms. */
+  /** Expiry of the vehicle's certificate in UTC ms. */
   readonly certificateExpires?: number;
   readonly counts: LinkCounts;
 }
 
-/** The state of the link, its start and its reason; refuses a transition that is not in the table. */
+/** The state of a link, when it started, and why. Rejects transitions that are not in the table. */
 export class LinkProgress {
   readonly counts = {
     attempts: 0,
@@ -86,7 +86,7 @@ export class LinkProgress {
   #downSince: number;
   #reason: string | undefined;
 
-  /** `now` returns UTC milliseconds. */
+  /** @param now returns the time in UTC ms */
   constructor(now: () => number) {
     this.#now = now;
     this.#since = now();
@@ -109,7 +109,7 @@ export class LinkProgress {
     return this.#reason;
   }
 
-  /** Changes to `state`. If that is the current state, only logs the reason. Throws RangeError if not allowed. */
+  /** Changes to `state`, or updates the reason if that is current. Throws RangeError for other transitions. */
   enter(state: LinkState, reason?: string): void {
     if (state !== this.#state) {
       if (!next[this.#state].includes(state)) throw new RangeError(`a link that is ${this.#state} cannot be ${state}`);

@@ -1,4 +1,4 @@
-/** Identity of a client towards its broker. */
+/** How a client identifies itself to its broker. */
 
 import type { IClientOptions } from 'mqtt';
 import { defined } from '../../protocol/defined.ts';
@@ -7,30 +7,30 @@ import { EmptyStore } from './empty-store.ts';
 import type { Version } from './protocol-choice.ts';
 import { contentType } from './publishing.ts';
 
-/** Identity of the client on a connection. */
+/** Identity and limits of a client on a connection. */
 export interface Identity {
   readonly clientId: string;
   readonly username: string | undefined;
   /** The password, or a function that reads it for each connection and may throw a VigieError that names its file. */
   readonly password: string | (() => string) | undefined;
-  /** Silence before a ping, s. The connection counts as lost after 1.5 times this. */
+  /** Silence before a ping in s. After 1.5 times this, the connection counts as lost. */
   readonly keepalive: number;
-  /** Time for which the broker keeps session and messages of an absent client, s (MQTT 5; 3.1.1 has no limit). */
+  /** Time in s for which the broker keeps a disconnected client's session and messages (MQTT 5; 3.1.1 has no limit). */
   readonly sessionExpiry: number;
-  /** Size limit of an accepted packet, bytes. */
+  /** Maximum size of an accepted packet in bytes. */
   readonly maximumPacket: number;
-  /** Largest number of unacknowledged publishes. */
+  /** Maximum number of unacknowledged publishes. */
   readonly window: number;
-  /** Largest number of messages from the broker without acknowledgement. MQTT 5 sends this limit to the broker. */
+  /** Maximum number of messages from the broker that are not acknowledged. MQTT 5 sends this limit to the broker. */
   readonly receiveMaximum: number;
-  /** Time limit from dialing to CONNACK, and for any other acknowledgement, ms. */
+  /** Time limit in ms from dialing to CONNACK, and for every other acknowledgement. */
   readonly timeout: number;
   readonly will?: { readonly topic: string; readonly payload: Uint8Array; readonly delay: number };
 }
 
 /**
- * Returns the content of CONNECT (MQTT 5 clause 3.1), with options that keep the library from queueing messages. Throws
- * the errors of reading the password.
+ * Returns the content of CONNECT (MQTT 5 clause 3.1), with options that prevent the library from queueing messages.
+ * Throws if the password cannot be read.
  */
 function connectOptions(version: Version, identity: Identity): IClientOptions {
   const { will } = identity;
@@ -40,7 +40,8 @@ function connectOptions(version: Version, identity: Identity): IClientOptions {
     protocolId: 'MQTT',
     protocolVersion: version,
     clientId: identity.clientId,
-    // The previous session resumes, so that messages sent during an absence arrive, unless it ends with the connection.
+    // Resume the previous session, so that messages sent during an absence arrive, unless sessions end with the
+    // connection.
     clean: identity.sessionExpiry === 0,
     keepalive: identity.keepalive,
     ...defined({ username: identity.username, password }),
@@ -65,18 +66,18 @@ function connectOptions(version: Version, identity: Identity): IClientOptions {
           autoAssignTopicAlias: true,
         }
       : {}),
-    // The library neither stores nor repeats messages: the outbox does that, and this client ends with its socket.
+    // The library must neither store nor repeat messages: the outbox does so, and this client ends with its socket.
     reconnectPeriod: 0,
     resubscribe: false,
     queueQoSZero: false,
     outgoingStore: new EmptyStore(),
     incomingStore: new EmptyStore(),
-    // The connection has its own timer, so disable the library's; its longest time is 2^31 - 1 ms.
+    // The connection has its own timer, so disable the library's by its maximum of 2^31 - 1 ms.
     connectTimeout: 0x7fff_ffff,
   };
 }
 
-/** Returns the CONNECT options of the client, or the reason why they cannot be made. */
+/** Returns the CONNECT options of the client. If its password cannot be read, `fault` is the reason. */
 export function sayable(version: Version, identity: Identity): { options: IClientOptions; fault?: unknown } {
   try {
     return { options: connectOptions(version, identity) };

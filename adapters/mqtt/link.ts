@@ -15,87 +15,89 @@ import { KeepAlive } from './keep-alive.ts';
 import { protocolName, type Version } from './protocol-choice.ts';
 import { type BrokerEndpoint, makeTargets } from './socket.ts';
 
-/** Retained message of the car's presence topic. */
+/** Payloads of the retained message on the car's presence topic. */
 export interface Presence {
   readonly topic: string;
   readonly online: Uint8Array;
-  /** For a car that sleeps, connected or not, and will return by itself; if omitted, the link announces no sleep. */
+  /** Payload for a car that sleeps, connected or not, and will return by itself. If omitted, sleep is not announced. */
   readonly asleep?: Uint8Array;
-  /** Also the will, which the broker publishes when the connection is lost. */
+  /** Payload for a car that is offline. It is also the will, which the broker publishes when the connection is lost. */
   readonly offline: Uint8Array;
-  /** Delay of the will at the broker, s, so that a short tunnel is not an absence (MQTT 5 only; default 10). */
+  /**
+   * Delay in s before the broker publishes the will, so that a short tunnel is no absence (only MQTT 5; default 10).
+   */
   readonly willDelay?: number;
 }
 
 /** Address of the broker, and the car's credentials. */
 export interface MqttAddress {
   /**
-   * One broker, or several equivalent ones in the order of preference: `mqtt://host:1883`, `mqtts://host:8883`. The
-   * link tries them in turn; from a fallback it returns to the first broker when that is reachable.
+   * One broker, or several equivalent ones in order of preference: `mqtt://host:1883`, `mqtts://host:8883`. The link
+   * tries them in turn; from a fallback it returns to the first broker once that is reachable.
    */
   readonly url: string | readonly string[];
-  /** Default: the VIN. The broker keeps the session under this id; two clients with one id disconnect each other. */
+  /** Default: the VIN. Names the session at the broker. Two clients with the same id disconnect each other. */
   readonly clientId?: string;
   /** Default `auto`: MQTT 5, or 3.1.1 if the broker refuses MQTT 5. */
   readonly protocol?: 'auto' | Version;
-  /** Files, or a function that reads them: the link calls it for each connection, so that files can be renewed. */
+  /** Files, or a function that reads them for each connection, so that files can be renewed. */
   readonly tls?: TlsSource;
   readonly username?: string;
   /** The password, or a function that reads it for each connection. */
   readonly password?: string | (() => string);
   /**
-   * Silence before a ping to the broker, s, 1..65535; default 60. Shorter, down to 15, if the network drops silent
+   * Silence in s before a ping to the broker, 1..65535; default 60. Shorter, down to 15, if the network drops silent
    * connections earlier (see keep-alive.ts).
    */
   readonly keepalive?: number;
-  /** The same for a unit that sleeps, s; default and minimum: `keepalive`. */
+  /** The same in s while the unit sleeps; default and minimum: `keepalive`. */
   readonly asleepKeepalive?: number;
   /**
-   * Time for which the broker keeps commands for an absent car, s; default a week. 3.1.1 brokers use their own, except
-   * for 0: the broker keeps none.
+   * Time in s for which the broker keeps commands for a disconnected car; default a week. 3.1.1 brokers use their own
+   * time, except for 0, which keeps none.
    */
   readonly sessionExpiry?: number;
 }
 
 export interface MqttLinkOptions extends MqttAddress {
   readonly vin: string;
-  /** Topic filter of messages to the car; default that of `vin`. */
+  /** Topic filter of messages to the car; default: that for `vin`. */
   readonly down?: string;
-  /** Default: the words online, asleep and offline at the presence topic of `vin`. */
+  /** Default: the words online, asleep and offline on the presence topic of `vin`. */
   readonly presence?: Presence;
   /**
-   * Size limit of an accepted packet, bytes; default 64 KiB. MQTT 5 announces it to the broker, which then holds back
-   * larger packets. On 3.1.1 a larger packet is dropped and acknowledged, and may cost a reconnection.
+   * Maximum size of an accepted packet in bytes; default 64 KiB. MQTT 5 announces it to the broker, which then does not
+   * send larger packets. With 3.1.1 a larger packet is dropped and acknowledged, and may cost a reconnection.
    */
   readonly maximumPacket?: number;
-  /** Largest number of unacknowledged publishes; default 20. */
+  /** Maximum number of unacknowledged publishes; default 20. */
   readonly window?: number;
-  /** Delays between attempts, ms; default 1 s to 2 min. */
+  /** Delays between attempts in ms; default 1 s to 2 min. */
   readonly backoff?: BackoffOptions;
-  /** Time on a fallback address after which the link probes the first address, ms; default 10 min, spread by half. */
+  /** Time in ms on a fallback address before the link probes the first; default 10 min, randomized by ±50 %. */
   readonly homing?: number;
-  /** Silence that every network tolerates, s; default 15. More frequent pings cost more than a reconnection. */
+  /** Silence in s that every network tolerates; default 15. More frequent pings would cost more than a reconnection. */
   readonly leastKeepalive?: number;
   /** Sleep state of the unit; default: never asleep. */
   readonly rest?: Rest;
-  /** Time limit of an attempt until the broker accepts, and of any other acknowledgement, ms; default 20 s. */
+  /** Time limit in ms for an attempt to connect, and for every other acknowledgement; default 20 s. */
   readonly connectTimeout?: number;
-  /** Time limit of {@link MqttLink.close}, ms; default 3 s. */
+  /** Time limit in ms for {@link MqttLink.close}; default 3 s. */
   readonly closeTimeout?: number;
   readonly log: Log;
-  /** Returns numbers from 0 (included) to 1 (excluded), for the jitter of delays. */
+  /** Returns random numbers from 0 (inclusive) to 1 (exclusive), which vary the delays. */
   readonly random?: () => number;
 }
 
 const WEEK = 7 * 86_400;
-/** Largest number of commands that a broker may send at once after an absence of the car. */
+/** Maximum number of commands that a broker may send at once after an absence of the car. */
 const RECEIVE_MAXIMUM = 20;
-/** Default time on a fallback address before the first address is probed, ms. */
+/** Default time in ms on a fallback address before the first address is probed. */
 const HOMING = 600_000;
 
 /**
- * A {@link Link} over MQTT 5 or 3.1.1. It reconnects for as long as it is open and stores no message: if a publish is
- * not acknowledged on its connection, it rejects with `link.lost`, and the link never sends that message again.
+ * A {@link Link} over MQTT 5 or 3.1.1. It reconnects as long as it is open, but stores no messages: a publish that is
+ * not acknowledged on its connection rejects with `link.lost`, and the link never sends that message again.
  */
 export class MqttLink implements Link {
   readonly #options: MqttLinkOptions;
@@ -108,14 +110,14 @@ export class MqttLink implements Link {
   #dialer: Dialer | undefined;
   #closing: Promise<void> | undefined;
   #events: LinkEvents | undefined;
-  /** The accepted connection, subscribed or not. */
+  /** The accepted connection, whether subscribed or not. */
   #accepted: MqttConnection | undefined;
   #up = false;
-  /** True if the session at the broker contains our subscription. */
+  /** True if the session at the broker contains this process's subscription. */
   #subscribed = false;
   #unsubscribe: (() => void) | undefined;
 
-  /** Throws `configuration.wrong` for invalid URLs, certificates or numbers; a file read again may appear later. */
+  /** Throws `configuration.wrong` for invalid URLs, certificates or numbers. A file that is reread may appear later. */
   constructor(options: MqttLinkOptions) {
     const presence = options.presence ?? presenceOf(options.vin);
     this.#options = options;
@@ -148,7 +150,7 @@ export class MqttLink implements Link {
     return this.#up;
   }
 
-  /** Useful number of concurrent publishes: our limit or the broker's, whichever is smaller. Further ones wait here. */
+  /** Useful number of concurrent publishes: the smaller of the link's and the broker's limit. Others wait here. */
   get window(): number {
     return this.#accepted?.window ?? this.#identity.window;
   }
@@ -158,7 +160,7 @@ export class MqttLink implements Link {
     return this.#accepted?.version;
   }
 
-  /** Bytes sent and received over all transports so far, without TLS overhead. */
+  /** Bytes sent and received on all connections so far, excluding TLS overhead. */
   get bytes(): number {
     const { counts } = this.#progress;
     const { sent = 0, received = 0 } = this.#accepted?.traffic ?? {};
@@ -184,7 +186,7 @@ export class MqttLink implements Link {
     };
   }
 
-  /** Connects, and reconnects until {@link close}. A message may arrive before `up`, if it waited in the session. */
+  /** Connects, and reconnects until {@link close}. Messages that waited in the session may arrive before `up`. */
   open(events: LinkEvents): void {
     if (this.#dialer !== undefined || this.#closing !== undefined)
       throw new VigieError('usage.wrong', 'the link is open already');
@@ -226,8 +228,8 @@ export class MqttLink implements Link {
   }
 
   /**
-   * Publishes presence, then sends DISCONNECT, so that the broker publishes no will. Limited by `closeTimeout`, after
-   * which the link destroys the socket and the will reports the same. The link may be opened again.
+   * Publishes presence, then sends DISCONNECT, so that the broker does not publish the will. After `closeTimeout` the
+   * link destroys the socket instead, and the broker publishes the will. The link may be opened again.
    */
   close(presence: 'offline' | 'asleep' = 'offline'): Promise<void> {
     this.#closing ??= this.#sayGoodBye(presence).finally(() => {
@@ -269,8 +271,8 @@ export class MqttLink implements Link {
   async #ready(connection: MqttConnection, sessionPresent: boolean): Promise<void> {
     this.#accepted = connection;
     try {
-      // A session of an earlier process may have another filter: rely on the session only after the first subscription
-      // of this process.
+      // The session of an earlier process may have another filter, so do not rely on the session before the first
+      // subscription of this process.
       if (!sessionPresent || !this.#subscribed) await connection.subscribe(this.#down);
     } catch (error) {
       this.#options.log.warn('link.subscription', { filter: this.#down, reason: String(error) });
@@ -286,7 +288,7 @@ export class MqttLink implements Link {
     await announced;
   }
 
-  /** Publishes, retained, whether this unit sleeps. Never rejects: the next connection publishes it again. */
+  /** Publishes whether this unit sleeps, retained. Never rejects: the next connection publishes it again. */
   async #announce(connection: MqttConnection): Promise<void> {
     const { topic, online, asleep = online } = this.#presence;
     const presence = this.#options.rest?.asleep === true ? 'asleep' : 'online';
@@ -319,7 +321,7 @@ export class MqttLink implements Link {
     if (wasUp) this.#notify('down', (events) => events.down(reason));
   }
 
-  /** Calls the core. Logs an error, which does not end the link. */
+  /** Calls a handler of the core. If the handler throws, logs the error and keeps the link. */
   #notify(event: string, call: (events: LinkEvents) => void): void {
     if (this.#events === undefined) return;
     try {

@@ -1,4 +1,4 @@
-/** Checks the sizes of packets in a byte stream before any bytes are gathered for them. */
+/** Checks the sizes of packets in a byte stream before any bytes are buffered for them. */
 
 /** Control packet type and flags (MQTT 5 clauses 2.1.2 and 3.3.1). */
 const PUBLISH = 3;
@@ -12,33 +12,33 @@ export function packetBytes(remaining: number): number {
 
 /** A packet that is larger than allowed. */
 export interface Oversize {
-  /** Size of the whole packet according to its fixed header, bytes; Infinity if the header is malformed. */
+  /** Size of the whole packet in bytes, according to its fixed header; Infinity if the header is malformed. */
   readonly bytes: number;
   /** True for a PUBLISH with QoS 1, which the broker sends again until it is acknowledged. */
   readonly acknowledged: boolean;
   /** Packet identifier of such a PUBLISH; undefined until it has been received. */
   readonly id: number | undefined;
-  /** True after its last byte has been fed. */
+  /** True once the last byte of the packet has been fed. */
   readonly complete: boolean;
 }
 
 /**
- * Follows the fixed headers of MQTT packets (3.1.1 and 5, clause 2.1: type and flags, then the remaining length
- * in 1 to 4 bytes of 7 bits, lowest first) and skips everything else, however the stream is divided into chunks.
+ * Follows the fixed headers of MQTT packets (3.1.1 and 5, clause 2.1: type and flags, then the remaining length in 1 to
+ * 4 bytes of 7 bits, lowest first) and skips all other bytes, however the stream is divided into chunks.
  *
  *     | type:4 flags:4 | 1 lllllll | ... | 0 lllllll | topic length:16 | topic | packet id:16 | ...
  *
- * A body that begins and ends in one chunk is already in memory, so limiting it has no use and it passes. After the
- * first other packet that is too large, it follows that packet to its end and then accepts no more bytes.
+ * A packet whose body begins and ends in one chunk passes: it is already in memory, so that limiting it has no use. The
+ * first other packet that is too large is followed to its end; after that, no more bytes are accepted.
  */
 export class PacketBound {
   readonly #maximum: number;
   #first = 0;
   #headerBytes = 0;
-  /** True until the last byte of the remaining length has been received. */
+  /** True while the last byte of the remaining length has not been received. */
   #lengthOpen = false;
   #remaining = 0;
-  /** Received bytes of the current packet's body. */
+  /** Number of received bytes of the current packet's body. */
   #seen = 0;
   #topicLength = 0;
   #id = 0;
@@ -47,12 +47,12 @@ export class PacketBound {
   #begunHere = false;
   #malformed = false;
 
-  /** `maximum` is in bytes and includes the fixed header, as Maximum Packet Size does (MQTT 5 clause 3.1.2.11.4). */
+  /** @param maximum in bytes, including the fixed header, as in Maximum Packet Size (MQTT 5 clause 3.1.2.11.4) */
   constructor(maximum: number) {
     this.#maximum = maximum;
   }
 
-  /** The packet that exceeds the maximum, or undefined. */
+  /** The packet that exceeds the maximum, or undefined if there is none. */
   get oversize(): Oversize | undefined {
     if (!this.#over) return undefined;
     const bytes = this.#malformed ? Number.POSITIVE_INFINITY : this.#headerBytes + this.#remaining;

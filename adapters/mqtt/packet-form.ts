@@ -1,7 +1,8 @@
 /**
  * Checks the form of whole MQTT packets before a library handles them: lengths stay within the packet, identifiers are
- * not zero, and each property has its type, belongs to this packet and occurs once (MQTT 5 clauses 2.2.2 and 3.1.2.11
- * to 3.15.2.2). A library that gets two values where it expects one fails outside of every call of ours.
+ * not zero, and each property has the right type, belongs to the packet and occurs once (MQTT 5 clauses 2.2.2 and
+ * 3.1.2.11 to 3.15.2.2). If the library gets two values where it expects one, it throws where no caller of ours can
+ * catch it.
  */
 import { PacketFields } from './packet-properties.ts';
 
@@ -35,8 +36,8 @@ const QOS_3 = 3;
 type Check = (packet: PacketFields, level: ProtocolLevel) => void;
 
 /**
- * Returns the reason why a packet is malformed, for people, or undefined if it is well formed. `packet` is a whole
- * packet with its fixed header; `level` is the version of the connection (a CONNECT contains its own).
+ * Returns a human-readable reason why a packet is malformed, or undefined if it is well formed. `packet` is a whole
+ * packet with its fixed header; `level` is the protocol version of the connection (a CONNECT contains its own).
  */
 export function malformation(packet: Uint8Array, level: ProtocolLevel): string | undefined {
   const first = packet[0] ?? 0;
@@ -60,7 +61,7 @@ function bodyStart(packet: Uint8Array): number {
 
 function checkConnect(packet: PacketFields): void {
   const name = packet.text();
-  // Brokers by convention set bit 7 for a bridge.
+  // By convention, brokers set bit 7 for a bridge.
   const level = packet.byte() & 0x7f;
   if (name !== 'MQTT' && name !== 'MQIsdp') packet.fail('its protocol is not MQTT');
   if (level !== 3 && level !== 4 && level !== 5) packet.fail(`its protocol version is ${level}`);
@@ -84,7 +85,7 @@ function checkConnect(packet: PacketFields): void {
 function checkConnack(packet: PacketFields, level: ProtocolLevel): void {
   if (packet.byte() > 1) packet.fail('its acknowledge flags are above 1');
   packet.byte();
-  // A broker without MQTT 5 refuses it in the form of 3.1.1, without properties.
+  // A broker that does not support MQTT 5 refuses it in the form of 3.1.1, without properties.
   if (level === 5 && packet.left > 0) packet.properties('CONNACK');
 }
 
@@ -95,7 +96,7 @@ function checkPublish(packet: PacketFields, level: ProtocolLevel, qos: number): 
   if (level === 5) packet.properties('PUBLISH');
 }
 
-/** Checks answers with an optional reason code and optional properties (MQTT 5 clauses 3.4.2.1 and 3.14.2.1). */
+/** Checks packets that have an optional reason code and properties (MQTT 5 clauses 3.4.2.1 and 3.14.2.1). */
 function checkReason(packet: PacketFields, level: ProtocolLevel, name: 'PUBACK' | 'DISCONNECT' | 'AUTH'): void {
   if (level !== 5) return;
   if (packet.left > 0) packet.byte();
@@ -107,7 +108,7 @@ const checkAcknowledgement: Check = (packet, level) => {
   checkReason(packet, level, 'PUBACK');
 };
 
-/** Checks packets with an identifier and a non-empty list (MQTT 5 clauses 3.8.3, 3.9.3, 3.10.3, 3.11.3). */
+/** Checks packets that have an identifier and a non-empty list (MQTT 5 clauses 3.8.3, 3.9.3, 3.10.3, 3.11.3). */
 function checkList(
   packet: PacketFields,
   level: ProtocolLevel,
@@ -129,7 +130,7 @@ function checkSubscription(packet: PacketFields, level: ProtocolLevel): void {
   }
 }
 
-/** Checks by type number; a packet without a check has no body. */
+/** Checks by packet type number. A packet type without a check must have no body. */
 const checks: Readonly<Record<number, Check>> = {
   0: (packet) => packet.fail('this type does not exist'),
   1: checkConnect,

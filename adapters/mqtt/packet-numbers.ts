@@ -1,7 +1,7 @@
 /**
- * mqtt-packet caches the encoded bytes of each packet length that it has written, and cuts them from a slab of Node's
- * shared pool: four bytes kept the 64 KiB around them alive, and a car that sends packets of many lengths grew by 2 MiB
- * a day. Here they have separate memory. Import this before every import of mqtt, which captures the function once.
+ * mqtt-packet caches the encoded form of each packet length that it has written, as a slice of Node's shared buffer
+ * pool: four bytes kept 64 KiB in memory, and a car that sends packets of many lengths grew by 2 MiB a day. This module
+ * gives them separate memory. Import it before every import of mqtt, which looks up the function only once.
  */
 // @ts-expect-error: the package has no types for this file.
 import untyped from 'mqtt-packet/numbers.js';

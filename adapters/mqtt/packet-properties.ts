@@ -1,4 +1,4 @@
-/** Reads the body of a packet within its bounds, and its properties by the table of MQTT 5 (clause 2.2.2.2). */
+/** Reads a packet's body within its bounds, and its properties according to the table of MQTT 5 (clause 2.2.2.2). */
 
 type PropertyType = 'flag' | 'two' | 'four' | 'variable' | 'text' | 'binary' | 'pair';
 
@@ -17,9 +17,9 @@ export type PropertyPlace =
 export interface Property {
   readonly name: string;
   readonly type: PropertyType;
-  /** `all`: every packet that has properties. */
+  /** Packets in which the property may occur; `all`: every packet that has properties. */
   readonly places: readonly PropertyPlace[] | 'all';
-  /** If true, the value zero is a protocol error. */
+  /** If true, the value must not be zero. */
   readonly positive?: true;
 }
 
@@ -60,11 +60,11 @@ export const properties: Readonly<Record<number, Property>> = {
 
 const USER_PROPERTY = 0x26;
 const SUBSCRIPTION_IDENTIFIER = 0x0b;
-/** Longest variable byte integer, bytes (MQTT 5 clause 1.5.5). */
+/** Size in bytes of the longest variable byte integer (MQTT 5 clause 1.5.5). */
 const MAX_VARIABLE_BYTES = 4;
 const MAX_TEXT_PREFIX = 2;
 
-/** Reads the fields of a packet. The first fault remains; after it all reads return zero or empty values. */
+/** Reads the fields of a packet. Keeps only the first fault; all reads after it return zero or empty values. */
 export class PacketFields {
   readonly #bytes: Uint8Array;
   #at: number;
@@ -116,7 +116,7 @@ export class PacketFields {
   text(): string {
     const length = this.number(MAX_TEXT_PREFIX);
     const at = this.#skip(length);
-    // Only the protocol name is compared; its characters are ASCII.
+    // The result is only compared with the protocol name, whose characters are ASCII.
     return at === undefined || length > 6 ? '' : String.fromCharCode(...this.#bytes.subarray(at, at + length));
   }
 
@@ -150,7 +150,7 @@ export class PacketFields {
     // All property identifiers have one byte.
     const id = this.byte();
     const property = properties[id];
-    // A message has one identifier for each subscription that it matches (MQTT 5 clause 3.3.2.3.8).
+    // A message has an identifier for each subscription that it matches (MQTT 5 clause 3.3.2.3.8).
     const repeats = id === USER_PROPERTY || (id === SUBSCRIPTION_IDENTIFIER && place === 'PUBLISH');
     if (property === undefined) this.fail(`there is no property ${id}`);
     else if (property.places !== 'all' && !property.places.includes(place)) {
@@ -187,7 +187,7 @@ export class PacketFields {
     }
   }
 
-  /** Returns the start of the skipped bytes, or undefined if there are fewer bytes. */
+  /** Returns where the skipped bytes start, or undefined if there are not enough bytes. */
   #skip(bytes: number): number | undefined {
     if (bytes > this.left) {
       this.fail('it ends too early');

@@ -1,13 +1,13 @@
-/** Longest fixed header: type and flags, and a length of four bytes (MQTT 5 clause 2.1.4). */
+/** Size in bytes of the longest fixed header: type and flags, and a length of four bytes (MQTT 5 clause 2.1.4). */
 const MAX_HEADER_BYTES = 5;
 
-/** Splits a stream into whole packets, for any chunk boundaries. Buffers the bytes of at most one incomplete packet. */
+/** Splits a stream into whole packets, however it is divided into chunks. Buffers at most one incomplete packet. */
 export class PacketSplitter {
   #held: Buffer[] = [];
   #heldBytes = 0;
   #announced: number | undefined;
 
-  /** Size of the incomplete packet according to its header, bytes; Infinity if its header is malformed. */
+  /** Size of the incomplete packet in bytes, according to its header; Infinity if its header is malformed. */
   get announced(): number | undefined {
     return this.#announced;
   }
@@ -17,7 +17,7 @@ export class PacketSplitter {
     return this.#held[0]?.[0];
   }
 
-  /** Adds the next bytes of the stream. Returns the packets that are now complete; they share its memory. */
+  /** Adds the next bytes of the stream. Returns the packets that are now complete; they share the bytes' memory. */
   feed(chunk: Buffer): readonly Buffer[] {
     if (chunk.length === 0) return [];
     this.#held.push(chunk);
@@ -38,7 +38,7 @@ export class PacketSplitter {
   }
 }
 
-/** Returns the size of the packet that begins there, in bytes, or undefined if its header is incomplete. */
+/** Returns the size in bytes of the packet that begins at `at`, or undefined if its header is incomplete. */
 function packetBytesAt(bytes: Uint8Array, at: number): number | undefined {
   let remaining = 0;
   for (let i = 1; i < MAX_HEADER_BYTES; i++) {

@@ -1,4 +1,4 @@
-/** An outgoing message: its properties, and the reasons why it cannot be sent or is refused. */
+/** An outgoing message: its properties, and why it cannot be sent or was refused. */
 import { defined } from '../../protocol/defined.ts';
 import './packet-numbers.ts';
 import { ErrorWithReasonCode, type IClientPublishOptions, ReasonCodes } from 'mqtt';
@@ -14,13 +14,13 @@ export interface Outgoing {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly retain: boolean;
-  /** Time after which the broker may drop the message, s. */
+  /** Time in s after which the broker may drop the message. */
   readonly expiry?: number;
   readonly correlation?: Uint8Array;
   readonly responseTopic?: string;
 }
 
-/** Returns the options for the library's publish(), with QoS 1. */
+/** Returns the options for the library's `publish`, with QoS 1. */
 export function publishOptions(message: Outgoing, version: Version): IClientPublishOptions {
   if (version === 4) return { qos: 1, retain: message.retain };
   return {
@@ -36,8 +36,8 @@ export function publishOptions(message: Outgoing, version: Version): IClientPubl
 }
 
 /**
- * Returns the reason why a message must not be sent: an invalid topic (MQTT 5 clause 4.7.3) would end the connection,
- * and so would a packet above the broker's Maximum Packet Size [MQTT-3.2.2-15].
+ * Returns the reason why a message must not be sent: an invalid topic (MQTT 5 clause 4.7.3) or a packet above the
+ * broker's Maximum Packet Size [MQTT-3.2.2-15] would end the connection.
  */
 export function unsendable(message: Outgoing, maximum: number | undefined): VigieError | undefined {
   const { topic } = message;
@@ -51,7 +51,7 @@ export function unsendable(message: Outgoing, maximum: number | undefined): Vigi
   return new VigieError('link.refused', text, { where: topic });
 }
 
-/** Returns the largest possible size of the PUBLISH packet, bytes; length fields are counted at their maximum. */
+/** Returns the maximum size in bytes of the PUBLISH packet; length fields count as their longest form. */
 function largestSize(message: Outgoing, topicBytes: number): number {
   const header = 5 + 2 + topicBytes + 2;
   const alias = 3;
@@ -61,13 +61,13 @@ function largestSize(message: Outgoing, topicBytes: number): number {
   return header + properties + correlation + response + message.payload.length;
 }
 
-/** Returns the error for a negative answer of the broker to a publish or a subscription. */
+/** Returns the error for the broker's refusal of a publish or subscription. */
 export function refusal(where: string, cause: Error): VigieError {
   if (!(cause instanceof ErrorWithReasonCode)) return new VigieError('link.refused', cause.message, { where, cause });
   return new VigieError('link.refused', `the broker refused it: ${reasonText(cause.code)}`, { where, cause });
 }
 
-/** Returns a reason code of MQTT 5 clause 2.4 or of a 3.1.1 CONNACK in words and as a number. */
+/** Returns a description of a reason code of MQTT 5 (clause 2.4) or of a 3.1.1 CONNACK, with the number. */
 export function reasonText(code: number): string {
   const name: unknown = Reflect.get(ReasonCodes, code);
   const text = typeof name === 'string' && name !== '' ? name : 'no reason given';

@@ -6,16 +6,16 @@ import { VigieError } from '../../protocol/errors.ts';
 import { type BrokerAddress, parseAddress } from './address.ts';
 import { BrokerCredentials, type TlsSource } from './credentials.ts';
 
-/** Names of the TLS files in errors. */
+/** Names of the TLS files in error messages. */
 export interface TlsNames {
   readonly ca: string;
   /** Name of the client's certificate and key. */
   readonly certificate: string;
-  /** Advice for a client that the broker refuses. */
+  /** Advice to give if the broker refuses the client. */
   readonly refused?: string;
 }
 
-/** Names in the configuration. */
+/** Names of the configuration fields. */
 const NAMES: TlsNames = { ca: 'ca', certificate: 'cert and key' };
 
 /** A broker that can be dialed: its address and, for TLS, the trusted authorities and the client's certificate. */
@@ -26,8 +26,8 @@ export interface BrokerEndpoint {
 }
 
 /**
- * Checks URLs and certificates once, before the first connection. Throws `configuration.wrong`, also for
- * certificates with an unencrypted URL: they would be ignored although the user expects protection.
+ * Checks URLs and certificates once, before the first connection. Throws `configuration.wrong`, also if certificates
+ * are given for an unencrypted URL: they would be ignored although the user expects protection.
  */
 export function makeTargets(
   url: string | readonly string[],
@@ -58,8 +58,8 @@ export function makeTargets(
 }
 
 /**
- * Opens a connection. Sets TCP_NODELAY: with Nagle's algorithm an answer of a few bytes waits for the delayed
- * acknowledgement of the previous packet, some 40 ms on each side (RFC 896, RFC 1122 clause 4.2.3.2).
+ * Opens a connection. Sets TCP_NODELAY: with Nagle's algorithm a packet of a few bytes would wait for the delayed
+ * acknowledgement of the previous packet, about 40 ms on each side (RFC 896, RFC 1122 clause 4.2.3.2).
  */
 export function openSocket(target: BrokerEndpoint, reached: () => void): Socket {
   const { host, port } = target.address;
@@ -73,7 +73,7 @@ export function openSocket(target: BrokerEndpoint, reached: () => void): Socket 
             port,
             secureContext: target.credentials.context(),
             rejectUnauthorized: true,
-            // The server name for SNI must not be an address (RFC 6066 clause 3).
+            // The server name for SNI must not be an IP address (RFC 6066 clause 3).
             ...(isIP(host) === 0 ? { servername: host } : {}),
           }).once('secureConnect', reached);
   } catch (error) {
@@ -82,9 +82,9 @@ export function openSocket(target: BrokerEndpoint, reached: () => void): Socket 
   return socket.once('connect', () => socket.setNoDelay(true));
 }
 
-/** Returns a socket that never opens, for a local reason: it fails like a connection that the network refuses. */
+/** Returns a socket that never opens: it reports a local error like a connection that the network refuses. */
 export function failedSocket(reason: unknown): Socket {
   const error = reason instanceof Error ? reason : new Error(String(reason));
-  // This sends nothing: the name is never resolved.
+  // Nothing is sent, because the lookup fails.
   return connectTcp({ host: 'nowhere.invalid', port: 1, lookup: (_host, _options, found) => found(error, '', 4) });
 }

@@ -5,7 +5,7 @@ import type { Closing } from './protocol-choice.ts';
 import { reasonText } from './publishing.ts';
 import type { BrokerEndpoint } from './socket.ts';
 
-/** Advice for an unreachable broker, by the error code of the system or of the broker. */
+/** Advice for an unreachable broker, by error code of the system or of Vigie. */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no broker listens there; start it or correct the address',
   ENOTFOUND: 'the name is not known; correct it or check the name server',
@@ -27,7 +27,7 @@ const identityRefused: readonly number[] = [0x02, 0x04, 0x05, 0x85, 0x86, 0x87, 
 /** TLS alert that servers with TLS 1.2 also send if a client presents no certificate (RFC 5246 clause 7.4.6). */
 const HANDSHAKE_FAILURE = 40;
 /**
- * Alerts about the certificate of a client (RFC 8446 clause 6.2): bad, unsupported, revoked, expired and unknown
+ * Alerts about a client's certificate (RFC 8446 clause 6.2): bad, unsupported, revoked, expired and unknown
  * certificate, unknown_ca, access_denied, certificate_required.
  */
 const certificateAlerts: readonly number[] = [42, 43, 44, 45, 46, 48, 49, 116];
@@ -66,7 +66,7 @@ function adviceOn(target: BrokerEndpoint, closing: Closing, alert: number | unde
   return credentials !== undefined && silent ? `${general}; perhaps ${certificate}` : general;
 }
 
-/** Returns the alert with which the other side ended TLS: OpenSSL puts its number only into the text of the error. */
+/** Returns the alert with which the other side ended TLS. OpenSSL states its number only in the error message. */
 function alertOf(cause: Error | undefined): { readonly number: number; readonly said: string } | undefined {
   const [, number] = /SSL alert number (\d+)/.exec(cause?.message ?? '') ?? [];
   return number === undefined
