@@ -11,9 +11,7 @@ import { checkPair, type VapidKeys } from './vapid.ts';
 export type { VapidKeys } from './vapid.ts';
 
 interface ChannelOptions extends AddressRules {
-  /**
-   * Returns receivers' certificate authorities (PEM), or throws if they cannot be read. If omitted, Node's are used.
-   */
+  /** Returns certificate authorities (PEM) for receivers, or throws if they cannot be read. If omitted, Node's. */
   readonly ca?: () => string;
   /** Returns the keys, or throws if they cannot be read. If omitted, there are no push notifications. */
   readonly vapid?: () => VapidKeys;
@@ -89,7 +87,7 @@ export function callbackChannels({ networks, allowHttp, ca, vapid, pushKey, now 
 /** Checks the authorities: Node ignores a string that is not a certificate, and would then reject every receiver. */
 function checkAuthorities(text: string): void {
   try {
-    // Of several certificates, X509Certificate reads only the first.
+    // X509Certificate reads only the first of several certificates.
     new X509Certificate(text);
   } catch (cause) {
     throw new VigieError('configuration.wrong', 'the authorities are not certificates in PEM', {

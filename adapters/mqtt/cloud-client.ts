@@ -20,7 +20,7 @@ export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
   readonly backoff?: BackoffOptions;
   /** Names of the TLS files in error messages. Default: the names of the configuration fields. */
   readonly names?: TlsNames;
-  /** Maximum number of unacknowledged messages from the broker, 1..65535; default 1000. 3.1.1 brokers ignore it. */
+  /** Maximum number of unacknowledged messages from the broker, 1..65535; default 1000. 3.1.1 brokers use their own. */
   readonly receiveMaximum?: number;
   /** Subscriptions from the first connection on: messages waiting in an earlier process's session arrive at once. */
   readonly subscriptions?: (connection: BrokerAbilities) => readonly Subscriber[];

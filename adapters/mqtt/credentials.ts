@@ -53,9 +53,7 @@ export class BrokerCredentials {
     return this.#expires;
   }
 
-  /**
-   * Returns the TLS context of the next connection. Without usable files, throws as they do or `configuration.wrong`.
-   */
+  /** Returns the next connection's TLS context. Without usable files, throws as they do or `configuration.wrong`. */
   context(): SecureContext {
     const before = this.#context;
     if (typeof this.#source !== 'function' && before !== undefined) return before;

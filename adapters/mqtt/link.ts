@@ -23,9 +23,7 @@ export interface Presence {
   readonly asleep?: Uint8Array;
   /** Payload for a car that is offline. It is also the will, which the broker publishes when the connection is lost. */
   readonly offline: Uint8Array;
-  /**
-   * Delay in s before the broker publishes the will, so that a short tunnel is no absence (only MQTT 5; default 10).
-   */
+  /** Delay in s before the broker publishes the will, so that a tunnel is no absence (MQTT 5 only; default 10). */
   readonly willDelay?: number;
 }
 

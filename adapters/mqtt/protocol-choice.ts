@@ -1,4 +1,4 @@
-/** Chooses the protocol version for a broker if none is configured. */
+/** Chooses the protocol version for a broker that has no configured one. */
 
 /** MQTT 5 or MQTT 3.1.1, as numbered in the CONNECT packet. */
 export type Version = 5 | 4;
