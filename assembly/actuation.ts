@@ -1,4 +1,4 @@
-/** Sends commands to the car: as frames or as diagnostic requests, as the profile specifies for each command. */
+/** Sends commands to the car as frames or as diagnostic requests, as the profile specifies for each command. */
 import { FrameActuator } from '../adapters/can/actuator.ts';
 import { UdsActuator, type UdsRequester } from '../adapters/obd/uds/index.ts';
 import { Actuators } from '../agent/actuators.ts';
@@ -6,22 +6,22 @@ import type { Actuator, Clock, FrameSender, Log } from '../agent/ports.ts';
 import { seedKeys } from './seed-keys.ts';
 import type { Vehicle } from './vehicle.ts';
 
-/** Routes to the buses of a car. Commands cannot use a route that is omitted. */
+/** Access to the buses of a car. Commands cannot use what is omitted. */
 export interface Ways {
   readonly sender?: FrameSender;
-  /** Requester for the control units of each bus, by the name of the bus in the profile. */
+  /** Requesters for control units, by the name of their bus in the profile. */
   readonly requesters?: ReadonlyMap<string, UdsRequester>;
-  /** Returns true if a bus of frames sleeps; default: no bus sleeps. */
+  /** Returns true if a bus that carries frames sleeps; default: none sleeps. */
   readonly sleeps?: (bus: string) => boolean;
 }
 
 interface Actuation {
   readonly actuator: Actuator;
-  /** Releases held controls. Resolves when they are released, or cannot be released in time. */
+  /** Releases held controls. Resolves when they are released, or when they cannot be released in time. */
   stop(): Promise<void>;
 }
 
-/** Returns all actuators for the commands of a profile; those of `first` precede those of the profile. */
+/** Returns the actuators for the commands of a profile, preceded by those in `first`. */
 export function actuationOf(
   vehicle: Vehicle,
   ways: Ways,

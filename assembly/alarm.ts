@@ -1,6 +1,6 @@
 /**
- * Same as `wakeAt`. Its scheduler needs calendars and time zones, so it is loaded when the first alarm is set. Most
- * cars never set one, and keep that memory free.
+ * Same as `wakeAt`, whose scheduler needs calendars and time zones. Loads it when the first alarm is set, because most
+ * cars never set one and save the memory.
  */
 export function setAlarm(at: number, due: () => void): () => void {
   let cancelled = false;

@@ -1,9 +1,9 @@
 /**
- * Content of `/vigie/v1/bus` for a running car. Loaded for the first viewer; receives frames only
- * while there are viewers.
+ * Content of `/vigie/v1/bus` for a running car. Loaded for the first viewer; receives frames only while somebody
+ * watches.
  *
  * Frames bypass Status and therefore its privacy filter: this module hides all frames unless the car currently reports
- * that the driver hides nothing. This also applies to a car that was declared stolen.
+ * that the driver has chosen no privacy. This also applies to a car that was declared stolen.
  */
 
 import { bitsOf, DbcFrameReader, type DbcMessage, MessageFinder, type Signal } from '../adapters/can/dbc/index.ts';
@@ -38,18 +38,18 @@ interface BusFollowerOptions {
   readonly clock: Clock;
 }
 
-/** A signal that a stream follows. */
+/** A signal that a stream sends. */
 interface FollowedSignal {
   /** Index of the signal in the request. */
   readonly place: number;
   readonly name: string;
 }
 
-/** One stream of values. */
+/** A stream of signal values. */
 interface SignalFollower {
-  /** Followed signals by bus and identifier (with its EXTENDED bit). */
+  /** Requested signals by bus and identifier (with its EXTENDED bit). */
   readonly wanted: ReadonlyMap<string, readonly FollowedSignal[]>;
-  /** Newest value of each signal since the previous event. */
+  /** By index in the request: newest value of each signal since the previous event. */
   readonly values: Map<number, readonly [at: number, value: number]>;
 }
 
@@ -58,12 +58,12 @@ export class BusFollowers implements BusStreams {
   readonly #messages: MessageFinder;
   readonly #table = new FrameTable();
   readonly #signals = new Set<SignalFollower>();
-  /** Readers by the bus names of a source. */
+  /** Readers by the list of bus names of a source. */
   readonly #readers = new WeakMap<readonly string[], DbcFrameReader>();
-  /** Number of open streams of frames. */
+  /** Number of open frame streams. */
   #tables = 0;
   #followed = false;
-  /** True if frames were shown when the previous batch arrived. */
+  /** True if frames could be shown when the previous batch arrived. */
   #shown = false;
 
   constructor(options: BusFollowerOptions) {
@@ -74,7 +74,7 @@ export class BusFollowers implements BusStreams {
   frames(): FollowedEvents {
     const table = this.#table;
     let generation = -1;
-    /** Number of identifiers that the stream has sent. */
+    /** Number of identifiers that this stream has sent. */
     let sent = 0;
     let seen = 0;
     const current = (): boolean => this.#privacy().shown && generation === table.generation;
@@ -144,7 +144,7 @@ export class BusFollowers implements BusStreams {
   #take(batch: FrameBatch, buses: readonly string[]): void {
     const before = this.#shown;
     this.#shown = this.#privacy().shown;
-    // If a batch changes the privacy setting, some of its frames were sent before the change.
+    // If the privacy setting changed with this batch, some of its frames were sent before the change.
     if (!this.#shown || !before) {
       this.#forget();
       return;
@@ -163,7 +163,7 @@ export class BusFollowers implements BusStreams {
       const signals = wanted.get(addressOf(buses[batch.bus[i] as number] ?? '', batch.id[i] as number));
       const read = signals === undefined ? undefined : this.#reader(buses).decode(batch, i);
       for (const { place, name } of read === undefined ? [] : (signals ?? [])) {
-        // Integers beyond 2^53 are text; so are non-finite values, which no plot shows.
+        // Integers beyond 2^53 are strings; so are non-finite values, which no plot shows.
         const value = Number(read?.signals[name] ?? Number.NaN);
         if (Number.isFinite(value)) values.set(place, [batch.at[i] as number, value]);
       }
@@ -183,7 +183,7 @@ export class BusFollowers implements BusStreams {
     const { status, vehicle, clock } = this.#options;
     const state = status.value(privacy);
     const { sources, constants } = vehicle.profile;
-    // A car that cannot set privacy has no privacy setting.
+    // If the car never sets privacy, there is nothing to hide.
     const chosen =
       state !== undefined || sources.some(({ path }) => path === privacy.path) || privacy.path in constants;
     if (!chosen) return { shown: true };

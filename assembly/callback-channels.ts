@@ -4,7 +4,7 @@ import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import { readSecret } from '../config/credentials.ts';
 import { VigieError } from '../protocol/errors.ts';
 
-/** Returns the configured channels for notifications. Certificates and keys are read when they are needed. */
+/** Returns the configured channels for notifications. Certificates and keys are read only when they are needed. */
 export function channelsOf(
   { networks, allowHttp, ca, push }: CallbacksConfiguration,
   now: () => number,

@@ -1,4 +1,4 @@
-/** Captures for the HTTP interfaces, built from the parts that a car has stored or sent: as candump logs or MDF4. */
+/** Captures for the HTTP interfaces, as candump logs or MDF4, built from the parts that a car has stored or sent. */
 
 import { formatCandump } from '../adapters/can/log/writer.ts';
 import type { CaptureReport, CaptureView } from '../adapters/http/captures.ts';
@@ -7,14 +7,14 @@ import { unpackFrames } from '../protocol/captures/capture.ts';
 import { defined } from '../protocol/defined.ts';
 import type { Capture } from '../protocol/schema/capture.ts';
 
-/** Returns a view of the captures in the records of a car. */
+/** Returns a view of the captures in a car's records. */
 export function captureViewOf(records: Pick<RecordStore, 'list'>): CaptureView {
   return viewOfParts(function* () {
     for (const { record } of records.list('capture')) yield record as Capture;
   });
 }
 
-/** Returns a view of captures. `parts` yields each part once, in any order. */
+/** Returns a view of captures. @param parts yields each part of all captures once, in any order */
 export function viewOfParts(parts: () => Iterable<Capture> | AsyncIterable<Capture>): CaptureView {
   const partsOf = async (id: string): Promise<Capture[]> => {
     const own: Capture[] = [];
@@ -48,14 +48,14 @@ export function viewOfParts(parts: () => Iterable<Capture> | AsyncIterable<Captu
     async mdf4(id) {
       const own = await partsOf(id);
       if (own.length === 0) return undefined;
-      // Loaded on request: a car does not need it otherwise.
+      // Load it on request: a car otherwise does not need it.
       const { mdf4Of } = await import('../adapters/can/log/mdf4/writer.ts');
       return mdf4Of(own.map((part) => ({ frames: unpackFrames(part), buses: part.buses })));
     },
   };
 }
 
-/** Yields the log part by part, so that each part is unpacked only when it is read. */
+/** Yields the log part by part, so that each part is unpacked only when it is needed. */
 function* logOf(parts: readonly Capture[]): Generator<string> {
   for (const part of parts) yield candumpOf(part);
 }
@@ -72,7 +72,7 @@ function textOf(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Compares texts of equal length, or texts for which the order does not matter. */
+/** Compares strings of equal length, or strings whose order does not matter. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

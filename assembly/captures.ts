@@ -1,10 +1,10 @@
-/** Recording of raw frames around events, if the profile requests it. */
+/** Records raw frames around events, if the profile requests it. */
 import type { CaptureView } from '../adapters/http/captures.ts';
 import type { AgentPorts } from '../agent/options.ts';
 import type { RecordStore } from '../agent/ports.ts';
 import type { CaptureRules, FrameChoice, VehicleProfile } from '../protocol/profile.ts';
 
-/** Returns the recorder of raw frames. It is loaded only for a vehicle with captures in its profile. */
+/** Returns the recorder of raw frames. Loads it only if the vehicle's profile has captures. */
 export async function capturesOf({
   profile,
 }: {
@@ -16,7 +16,7 @@ export async function capturesOf({
   return { captures: (parts) => new Captures(captures, parts) };
 }
 
-/** Returns the captures for the interface. The view is loaded only for a vehicle with captures in its profile. */
+/** Returns the captures for the interface. Loads the view only if the vehicle's profile has captures. */
 export async function captureViewIn(
   { profile }: { readonly profile: VehicleProfile },
   { records }: { readonly records: RecordStore },
@@ -26,7 +26,7 @@ export async function captureViewIn(
   return { captures: captureViewOf(records) };
 }
 
-/** Returns the rules without bus names, for a car with a single bus of any name. */
+/** Returns the rules without bus names, for a car whose only bus may have any name. */
 export function withoutBuses({ collision, command, monitors, positionFree }: CaptureRules): CaptureRules {
   return {
     ...(collision === undefined ? {} : { collision: withoutBus(collision) }),
@@ -40,7 +40,7 @@ function withoutBus<C extends FrameChoice>({ buses: _, ...choice }: C): Omit<C, 
   return choice;
 }
 
-/** Returns the identifiers of a bus that captures need (29-bit ones with EXTENDED); undefined: all. */
+/** Returns the identifiers on a bus that captures need (29-bit ones with EXTENDED); undefined: all. */
 export function capturedIdentifiers({ captures }: VehicleProfile, bus: string): readonly number[] | undefined {
   if (captures === undefined) return [];
   const { collision, command, monitors } = captures;

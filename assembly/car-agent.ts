@@ -1,4 +1,4 @@
-/** Builds the agent of a car from its open records, keys and link. */
+/** Builds the agent of a car from its open records, its keys and its link. */
 import { notifierOf } from '../adapters/callbacks/request-batch.ts';
 import type { OwnKey, TrustStore } from '../adapters/keys/index.ts';
 import { Agent } from '../agent/agent.ts';
@@ -24,11 +24,11 @@ import { signalsOf } from './vehicle.ts';
 import { version } from './version.ts';
 import { factsOf, namesOf, takesCommands } from './view.ts';
 
-/** Parts of the agent of a car. */
+/** Parts from which the agent of a car is built. */
 interface CarAgentParts {
   readonly records: OpenRecords;
   readonly keys: TrustStore;
-  /** The unit's own key, for commands at its interface. */
+  /** The unit's own key, which signs commands from its interface. */
   readonly own: OwnKey | undefined;
   readonly link: CloudLink;
   readonly rest: UnitRest;
@@ -36,7 +36,7 @@ interface CarAgentParts {
   readonly missing: readonly HelloMissing[];
 }
 
-/** An agent with the surrounding parts that its callers use. */
+/** An agent with the parts around it that its callers use. */
 export interface CarAgent {
   readonly agent: Agent;
   readonly actuation: ReturnType<typeof actuationOf>;
@@ -48,7 +48,7 @@ export async function buildAgent(options: CarOptions, parts: CarAgentParts): Pro
   const { records, link } = parts;
   const { store } = records;
   const activity = new BusActivity(clock, settings.power.busSilentAfter);
-  // A bus without a source accepts no frames: its sender must get that error, not "the bus sleeps".
+  // A bus without a source accepts no frames: the sender of a command must get that error, not "the bus sleeps".
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && activity.asleep(bus);
   const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log, options.actuators);
   const outbox = service?.store(store) ?? store.outbox;
@@ -89,7 +89,7 @@ export async function buildAgent(options: CarOptions, parts: CarAgentParts): Pro
   return { agent, actuation, collect };
 }
 
-/** Returns the keys that the agent accepts, the unit's own key, and the channels of notifications. */
+/** Returns the keys that the agent accepts, the unit's own key, and the channels for notifications. */
 function keyPorts(
   { vin, vehicle, http, notificationChannels }: CarOptions,
   { keys, own }: CarAgentParts,

@@ -9,7 +9,7 @@ import { decoderFor } from './vehicle.ts';
 
 type SourceOptions = Pick<CarOptions, 'vehicle' | 'sources' | 'readings' | 'clock' | 'log'>;
 
-/** Starts all sources and returns the functions that stop them. `tap` passes frames to readers of the interface. */
+/** Starts all sources and returns the functions that stop them. `tap` passes frames on to readers of the interface. */
 export function startSources(options: SourceOptions, car: CarAgent, tap: FrameTap | undefined): readonly Teardown[] {
   const { sources = [], readings = [], clock, log } = options;
   const frames = sources.map((source) => {
@@ -26,7 +26,7 @@ export function startSources(options: SourceOptions, car: CarAgent, tap: FrameTa
   return [...frames, ...others];
 }
 
-/** Returns the receivers of a source's frames in order. The first updates Status; the others respect its privacy. */
+/** Returns a function that passes a source's frames first to Status, then to receivers that respect its privacy. */
 function framePath(
   { vehicle, log }: SourceOptions,
   { agent, collect }: CarAgent,
@@ -41,13 +41,13 @@ function framePath(
   ];
 }
 
-/** Delays between attempts to start a source, ms. */
+/** Delays in ms between attempts to start a source. */
 const RESTART = { first: 1_000, longest: 60_000 };
 
 /**
- * Starts a source, and retries with growing delays if that fails: a missing bus or file must not prevent the agent's
- * other work.
- * @returns function that stops the source
+ * Starts a source, and if that fails, retries with growing delays: a missing bus or file must not keep the agent from
+ * its other work.
+ * @returns the function that stops the source
  */
 function supervise(
   source: { stop(): Promise<void> },

@@ -1,4 +1,4 @@
-/** Reads the VIN from the car, for a unit without a configured VIN. */
+/** Reads the VIN from the car, for a unit that has no configured VIN. */
 import { readVin } from '../adapters/obd/j1979/index.ts';
 import { openNotifier } from '../adapters/service/notify.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -11,12 +11,12 @@ import {
   type ObdConnection,
 } from './obd-connection.ts';
 
-/** Interval of requests while the car does not answer, ms. */
+/** Interval of requests in ms while the car does not respond. */
 const AGAIN = 5_000;
 
 /**
- * Requests the VIN until the car returns it: the ignition may be off, or the adapter may be missing at first. Returns
- * undefined if the process must end before.
+ * Requests the VIN until the car returns it: at first, the ignition may be off or the adapter missing. Resolves with
+ * undefined if the process must end earlier.
  * @throws VigieError `configuration.wrong` if the configured inputs cannot request the VIN
  */
 export async function awaitCarVin(
@@ -51,7 +51,7 @@ export async function awaitCarVin(
   }
 }
 
-/** Returns the VIN, or the reason why it is currently unknown. */
+/** Requests the VIN once. Returns it, or the reason why it is still unknown. */
 async function attempt(
   configuration: Configuration,
   parts: ConnectionParts,

@@ -27,24 +27,24 @@ import { benchOf, takesCommands, titleOf, viewOf } from './view.ts';
 
 export interface Car {
   readonly agent: Agent;
-  /** HTTP server of its interface. */
+  /** HTTP server of the car's interface. */
   readonly interface?: RunningServer;
-  /** Statistics of the outbox, also available after the stop. */
+  /** Statistics of the outbox, still available after the stop. */
   readonly outbox: OutboxNumbers;
-  /** Stops sources, hands over open records, closes the link. Resolves when everything is on disk. */
+  /** Stops sources, stores open records, closes the link. Resolves when everything is on disk. */
   stop(): Promise<void>;
 }
 
 /**
  * Builds the adapters around one agent and starts them: first the records, then the link, then the sources. If one
- * fails, stops everything that was started before it rejects: two agents in one directory would damage the records.
+ * fails, stops all that were started and then rejects: two agents in one directory would damage the records.
  */
 export async function startCar(options: CarOptions): Promise<Car> {
   const { begun, stop } = await withTeardown(options.log, (teardowns) => begin(options, teardowns));
   return { ...begun, stop };
 }
 
-/** Starts everything, and prepends the function that ends each thing to `teardowns`. */
+/** Starts everything. Prepends the function that ends each started thing to `teardowns`. */
 async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<Car, 'stop'>> {
   const { log, service, notificationChannels, rest = new UnitRest() } = options;
   refuseContradictions(options);
@@ -65,8 +65,8 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   teardowns.unshift(async () => {
     for (const end of sources) await quietly(end, log);
   });
-  // First the agent: a running command must store its state on disk, whatever its source does now. Held controls are
-  // released while the state of their command is stored, before their bus closes.
+  // Stop the agent first: a running command must store its state on disk, whatever its source is doing. Meanwhile,
+  // release held controls, before their bus closes.
   teardowns.unshift(() => Promise.all([agent.stop(options.stopTimer), actuation.stop()]));
   options.built?.(agent);
   agent.start();
@@ -97,7 +97,7 @@ async function lockFolder(options: CarOptions, teardowns: Teardown[]): Promise<v
   const { data, service, log } = options;
   if (data === undefined) return;
   makeDirectory(data);
-  // For a service, the surrounding program has locked the directory before it read any file there.
+  // For a service, the calling program locked the directory before it read any file there.
   if (service !== undefined) return;
   const unlock = await readAgain(() => takeDirectory(data, log), options);
   teardowns.unshift(async () => unlock());
@@ -110,13 +110,13 @@ async function openChannels(options: CarOptions, teardowns: Teardown[]): Promise
   teardowns.unshift(await keepChannels(notificationChannels, { service, clock, log }));
 }
 
-/** Returns true in `first` if no agent ever ran in the folder, and the files that are missing. */
+/** `first` is true if no agent has ever run in the folder; `missing` are the files that it should contain. */
 async function readFolder(
   options: CarOptions,
 ): Promise<{ readonly first: boolean; readonly missing: readonly HelloMissing[] }> {
   const { data, service, files, log } = options;
   if (data === undefined) return { first: false, missing: [] };
-  // For a service, the surrounding program has checked the folder before it wrote any file.
+  // For a service, the calling program checked the folder before it wrote any file.
   const missing =
     service === undefined
       ? reportMissing(data, await readAgain(() => missingEntries(data, 'agent', files), options), log)
@@ -124,7 +124,7 @@ async function readFolder(
   return { first: await readAgain(() => beginRecords(data, log, files), options), missing };
 }
 
-/** Opens the key with which the interface and the exits of the car sign commands. */
+/** Opens the key with which the car's interface and exits sign commands. */
 async function openOwnKey(options: CarOptions): Promise<OwnKey | undefined> {
   const { http, exits, data, log } = options;
   const signs = http !== undefined || exits?.commands === true;
@@ -142,11 +142,11 @@ function linkOf({ vin, link, mqtt, backoff, log }: CarOptions, rest: UnitRest): 
 interface ServedInterface {
   stop(): Promise<void>;
   readonly server?: RunningServer;
-  /** Passes frames to readers of the interface. */
+  /** Passes frames on to readers of the interface. */
   readonly tap: FrameTap;
 }
 
-/** Serves the interface of the car; undefined if it is not configured. */
+/** Serves the car's interface. Resolves with undefined if the configuration has no interface. */
 async function serveInterface(
   options: CarOptions,
   { agent }: CarAgent,
@@ -157,7 +157,7 @@ async function serveInterface(
   if (http === undefined || data === undefined) return undefined;
   const tap = new FrameTap();
   const commands = takesCommands(options);
-  // Only a car that serves the interface loads its libraries.
+  // Load its libraries only in a car that serves the interface.
   const { keepInterface } = await withPackage(() => import('./interface.ts'));
   const { stop, server } = await keepInterface(
     {
@@ -180,12 +180,12 @@ async function serveInterface(
   return { stop, tap, ...defined({ server }) };
 }
 
-/** Sends values to a broker of plain topics. Returns undefined without `exits` in the configuration. */
+/** Sends values to a broker for plain topics. Resolves with undefined if the configuration has no `exits`. */
 async function openExits(options: CarOptions, { agent }: CarAgent, rest: UnitRest): Promise<Teardown | undefined> {
   const { vin, vehicle, exits, http, clock, log } = options;
   if (exits === undefined) return undefined;
   const title = (http && titleOf(http)) ?? vehicle.profile.title ?? vehicle.profile.name;
-  // Only a car with exits loads their code and words.
+  // Load its code and words only in a car with exits.
   const { openExit } = await import('./exits.ts');
   return openExit({ ...exits, ...{ vin, title, vehicle, agent, rest, clock, log }, commands: takesCommands(options) });
 }

@@ -6,9 +6,9 @@ import { VigieError } from '../protocol/errors.ts';
 import { channelsOf } from './callback-channels.ts';
 
 /**
- * Returns the faults in the contents of the key files of a configuration. If a key file cannot be read, the
- * configuration itself has that finding.
- * @param severity `warning` for an agent that runs without the keys until they are fixed
+ * Returns the faults in the contents of a configuration's key files. A file that cannot be read is not among them: the
+ * check of the configuration itself reports it.
+ * @param severity `warning` if the agent can run without the keys until they are fixed
  */
 export function checkKeys(
   { file, commands, callbacks }: Configuration,

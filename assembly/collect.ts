@@ -1,4 +1,4 @@
-/** Collections by command. The collector is loaded at the first command, or if an earlier run left a collection. */
+/** Collections by command. The collector is loaded for the first command, or if an earlier run left a collection. */
 
 import type { FrameBatch, Memory } from '../agent/ports.ts';
 import type { MakeRecorder, Recorder, RecorderParts } from '../agent/recorders/recorder.ts';
@@ -7,7 +7,7 @@ import { defined } from '../protocol/defined.ts';
 import type { Hello } from '../protocol/schema/hello.ts';
 import type { CollectSurroundings, LoadedCollector } from './collector.ts';
 
-/** Keys of the stored commands (agent/collect/collector.ts) and of catalogs (agent/signals/numbers.ts). */
+/** Keys under which commands (agent/collect/collector.ts) and catalogs (agent/signals/numbers.ts) are stored. */
 const COMMANDS = 'collections';
 const NUMBERS = 'signals';
 
@@ -26,7 +26,7 @@ export class Collect implements Recorder {
     this.#memory = surroundings.memory;
   }
 
-  /** Creates the recorder; one of the recorders of the agent. */
+  /** Makes this object one of the agent's recorders. */
   readonly recorder: MakeRecorder = (parts) => {
     this.#parts = parts;
     return this;
@@ -37,7 +37,7 @@ export class Collect implements Recorder {
     if (this.#memory.recall(COMMANDS) !== undefined || this.#isBacklogNumbered()) await this.#load();
   }
 
-  /** Returns true if readings of an ended collection wait and no part of the agent announces their signal numbers. */
+  /** Returns true if unsent readings of an ended collection exist and nothing else announces their signal numbers. */
   #isBacklogNumbered(): boolean {
     const { numbers, waiting } = this.#surroundings;
     if (numbers() !== undefined || this.#memory.recall(NUMBERS) === undefined) return false;
@@ -48,12 +48,12 @@ export class Collect implements Recorder {
   /** Executes commands of kind `Collect`. */
   readonly order: AgentCommand = async (body, at) => (await this.#load()).order(body, at);
 
-  /** Collects frames after they have updated Status. The batch's `bus` is an index into `buses`. */
+  /** Collects frames. Call after they have updated Status. The batch's `bus` is an index into `buses`. */
   take(batch: FrameBatch, buses: readonly string[]): void {
     this.#collector?.take(batch, buses);
   }
 
-  /** Returns the collections for a `hello`. */
+  /** Returns the running collections for a `hello`. */
   hello(): Partial<Hello> {
     const collect = this.#collector?.hello();
     return defined({ collect });

@@ -1,4 +1,4 @@
-/** Finds the signals of a collect command in the network descriptions of the profile, which are read only for it. */
+/** Finds the signals of a collect command in the profile's network descriptions, which are read only for it. */
 
 import {
   type BoundDatabase,
@@ -32,12 +32,12 @@ import { readDbc, type Vehicle } from './vehicle.ts';
 type Profile = Vehicle['profile'];
 
 export interface PreparedNetwork extends PreparedCollection {
-  /** Identifiers of the collected messages, by bus. */
+  /** By bus: identifiers of the collected messages. */
   readonly identifiers: ReadonlyMap<string, readonly (number | IdentifierFilter)[]>;
 }
 
 /**
- * Reads the DBC files of the buses that the command names; afterwards keeps only the parts that its signals need.
+ * Reads the DBC files of the buses that the command names; then keeps only the parts that the command's signals need.
  * @throws VigieError `input.unknown` or `input.malformed` for an invalid signal, `input.unreadable` for a DBC file
  * that cannot be read
  */
@@ -64,7 +64,7 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
   });
   checkNames(found, profile);
   const part = databases.map((bound) => ({ ...bound, database: reduced(bound.database, found) }));
-  // A substring of a file would keep the whole file in memory.
+  // Clone the strings: a substring of a file would keep the whole file in memory.
   const { all, needed } = structuredClone({ all: found, needed: part });
   const identifiers = new Map(
     [...frames].map((bus) => {
@@ -76,7 +76,7 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
   return { signals: all, identifiers, decoder: decoderOf(wanted, needed) };
 }
 
-/** Separate function: closures of one function share a scope; a closure of the caller would retain all it has read. */
+/** Separate function, because closures of one function share a scope: the caller's would retain all it has read. */
 function decoderOf(wanted: readonly WantedSignal[], needed: readonly BoundDatabase[]): PreparedNetwork['decoder'] {
   return (names) => frameDecoder(wanted, needed, names);
 }
@@ -93,7 +93,7 @@ function noBus(bus: string, signal: string, known: readonly string[]): VigieErro
   return new VigieError('input.unknown', `${signal}: no DBC of the profile describes a bus ${bus} (${fix})`);
 }
 
-/** Returns the bus of a signal. If it is omitted, returns the only bus with such a message. */
+/** Returns the bus of a signal; if it is omitted, the only bus that has such a message. */
 function busOf(
   { bus, signal }: CollectedSignal,
   frames: readonly string[],
@@ -155,7 +155,7 @@ function writtenOf(
   };
 }
 
-/** Returns the condition with values in the types of its path. */
+/** Returns the condition, with its values converted to the types of its path. */
 function conditionOf({ while: given }: CollectOrder, { sources, constants }: Profile): Condition | undefined {
   if (given === undefined) return undefined;
   const { equals, ...rest } = given;
@@ -179,7 +179,7 @@ function unknownIn(
   databases: readonly BoundDatabase[],
   single: boolean,
 ): VigieError | undefined {
-  // If the DBC has the message, it has all of its signals.
+  // If the DBC describes the message, it describes all of its signals.
   const checked = written.filter(
     ({ bus, message, signal }) => signal !== '*' || messagesOf(bus, message, databases).length === 0,
   );
@@ -201,9 +201,9 @@ function entryOf(signal: CustomSignal, written: readonly WrittenSignal[]): numbe
 }
 
 /**
- * Returns a signal that the profile records with its profile name and definition, unless the command overrides them. A
- * signal that the profile maps to a position stays a position, whatever the command contains.
- * @throws VigieError `input.malformed` if its unit differs from that of the command
+ * Returns the signal. If the profile also records it, uses the profile's name and definition unless the command
+ * overrides them. If the profile maps it to a position, it stays a position, whatever the command contains.
+ * @throws VigieError `input.malformed` if the profile's unit differs from the command's
  */
 function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals = [], sources }: Profile): CustomSignal {
   const isSame = (other: SignalOfBus): boolean => isSameSignal(signal, other);
@@ -222,7 +222,7 @@ function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals =
   return found;
 }
 
-/** Checks that each name identifies one signal: its history would otherwise mix two. */
+/** Checks that each name stands for one signal; otherwise its history would mix two. */
 function checkNames(collected: readonly CustomSignal[], { signals = [], texts = [] }: Profile): void {
   const known = new Map<string, SignalOfBus>([...signals, ...texts].map((one) => [one.name, one]));
   const names = new Set<string>();

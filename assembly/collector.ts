@@ -1,4 +1,4 @@
-/** Runs collections by command, for one agent. */
+/** Runs the collections of one agent, which commands start. */
 import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
 import { Collector, type CollectorParts } from '../agent/collect/collector.ts';
 import type { Memory, OutboxStore } from '../agent/ports.ts';
@@ -18,7 +18,7 @@ export interface CollectSurroundings extends Pick<CollectorParts, 'clock' | 'qua
   readonly waiting: Pick<OutboxStore, 'entries'>;
   /** Returns the numbers of the profile's custom signals; undefined if it has none. */
   readonly numbers: () => SignalNumbers | undefined;
-  /** Lets frames with these identifiers pass, in addition to those of the profile. If omitted, all frames pass. */
+  /** Lets frames with these identifiers pass, besides those of the profile. If omitted, all frames pass. */
   readonly listen?: ((bus: string, identifiers: readonly (number | IdentifierFilter)[]) => void) | undefined;
   /** Makes the agent send a `hello` message. */
   readonly hello: () => void;
@@ -57,7 +57,7 @@ export function loadCollector(parts: RecorderParts, surroundings: CollectSurroun
           log.error('collect.filters', { bus, error: (error as Error).message });
         }
       }
-      // At startup, the first `hello` of the run is still to be sent.
+      // At startup, the first `hello` has not been sent yet and will report the collections.
       if (!isResuming) hello();
     },
   });

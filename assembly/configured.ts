@@ -1,4 +1,4 @@
-/** Builds an agent from a configuration: its sources, its broker and its limits. */
+/** Builds an agent from a configuration, including its sources, broker and limits. */
 
 import type { MqttAddress } from '../adapters/mqtt/index.ts';
 import { UnitRest } from '../agent/power/rest.ts';
@@ -21,7 +21,7 @@ interface ConfiguredParts extends Pick<CarOptions, 'vehicle' | 'clock' | 'log'>,
   readonly service: Service;
   /** Called before each connection attempt to the broker; see {@link ./renewal.ts}. */
   readonly dialing?: (() => void) | undefined;
-  /** Folder for recordings that overrides the configured one. */
+  /** Folder for recordings; overrides the configured one. */
   readonly record?: string | undefined;
 }
 
@@ -77,7 +77,7 @@ export async function startConfigured(
   }
 }
 
-/** Returns the configured broker; `dialing` is called before each connection over TLS. */
+/** Returns the configured broker. Calls `dialing` before each connection over TLS. */
 export function brokerOf({ mqtt, power }: Configuration, dialing?: () => void): MqttAddress {
   return {
     ...brokerAddress(mqtt, dialing),
@@ -90,7 +90,7 @@ function exitsOf({ exits, power }: Configuration): CarExits | undefined {
   if (exits === undefined) return undefined;
   return {
     configuration: exits,
-    // The longest silence is announced once, so that a sleeping unit need not wake for this connection.
+    // Use the keep-alive of a sleeping unit even while awake, so that the unit need not wake up for this connection.
     broker: { ...brokerAddress(exits.mqtt), keepalive: power.keepalive / 1000 },
     commands: [...exits.scopes].some((scope) => scope.startsWith('remote:')),
   };

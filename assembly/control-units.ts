@@ -1,4 +1,4 @@
-/** Requesters for the control units of a car, for readings and for commands. */
+/** Requesters for the control units of a car, for readings and commands. */
 import type { CarClock } from '../adapters/clock/system.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
@@ -15,55 +15,55 @@ import { VigieError } from '../protocol/errors.ts';
 import type { ControlUnit } from '../protocol/profile.ts';
 import { pollSettings, type Vehicle } from './vehicle.ts';
 
-/** Usual speed of a serial line to an adapter, bit/s (ELM327 data sheet). */
+/** Usual speed of a serial line to an adapter in bit/s (ELM327 data sheet). */
 const BAUD = 38_400;
 
 /** Configured inputs and permitted commands. `file` is the configuration file, for error messages. */
 export interface InputsOfCar extends Inputs {
   readonly file: string;
-  /** If omitted, no remote command is accepted. */
+  /** If omitted, no remote commands are accepted. */
   readonly commands?: object;
   /** If omitted, no fault codes are read. */
   readonly faults?: object;
 }
 
-/** Dependencies of every input. */
+/** Dependencies of all inputs. */
 export interface Surroundings {
   readonly clock: CarClock;
   readonly log: Log;
   readonly rest: Rest;
-  /** Called with the VIN that the car reports, once for each run. */
+  /** Called with the VIN that the car reports, once per run. */
   readonly vinRead?: (vin: string) => void;
 }
 
-/** Access to each bus by name: sending frames, listeners that receive frames first, and diagnostic requests. */
+/** Access to each bus by name: senders of frames, listeners that get frames first, and requesters for diagnosis. */
 interface Ways extends Surroundings {
   readonly senders: ReadonlyMap<string, FrameSender>;
   readonly taps: Map<string, (batch: FrameBatch) => void>;
-  /** One requester for each bus, so that polls and commands wait for each other. */
+  /** One requester per bus, so that polls and commands wait for each other. */
   readonly requesters: Map<string, UdsRequester>;
-  /** Called when control units are found, for example when the ignition is switched on. */
+  /** Called when control units are found, e.g. because the ignition was switched on. */
   readonly found?: () => void;
 }
 
-/** Returns the buses with control units that execute commands. */
+/** Returns the buses whose control units execute commands. */
 export function commandedBuses({ commands }: InputsOfCar, vehicle: Vehicle): ReadonlySet<string> {
   if (commands === undefined) return new Set();
   return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
 }
 
-/** Returns the control units whose fault codes are read by UDS. */
+/** Returns the control units whose fault codes are read over UDS. */
 export function unitsWithFaults({ faults }: InputsOfCar, vehicle: Vehicle): readonly ControlUnit[] {
   return faults === undefined ? [] : (vehicle.profile.controlUnits ?? []);
 }
 
-/** Returns the bus of the profile that is used for requests. */
+/** Returns the bus in the profile on which requests are sent. */
 export function obdBus({ bus }: ObdInput, { profile }: Vehicle): Vehicle['profile']['buses'][number] | undefined {
   return profile.buses.find(({ name, kind }) => kind === 'obd' && name === (bus ?? name));
 }
 
 /**
- * Creates the sources that poll the car according to the configuration and the profile.
+ * Creates the sources that poll the car as specified in the configuration and the profile.
  * @throws VigieError `configuration.wrong` for a bus that accepts no requests, or an invalid address
  */
 export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicle, ways: Ways): ReadingSource[] {
@@ -76,16 +76,16 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
   if (obd.kind === 'isotp') {
     const { asleepAfter } = bus.obd;
     const requester = overBus(obd, file, asleepAfter, ways);
-    // The profile may have one bus name for frames and another for requests on the same wires.
+    // The profile may have two names for the same wires: one for frames and one for requests.
     for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
     const source = new ObdSource({ ...asking, requester, settings, ...vinHooks(requester, ways) });
-    // Behind a gateway only answers are received: the profile specifies that a parked car is polled too.
+    // Behind a gateway only responses arrive, so sleep cannot be detected: the profile lets a parked car be polled too.
     if (asleepAfter === Number.POSITIVE_INFINITY) return [source];
     return [closing(source, { release: pauseAsleep(source, rest) })];
   }
   const elm = adapter(obd, file, ways);
   ways.requesters.set(bus.name, elm);
-  // Only CAN allows requests for several parameters. The protocol that an adapter detects is unknown here.
+  // Only CAN supports requests for several parameters. If the adapter detects the protocol, it is not known here.
   const several = obd.protocol === undefined || obd.protocol.startsWith('can');
   const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
   const source = new ObdSource({ ...asking, requester: elm, settings: polls, ...vinHooks(elm, ways) });
@@ -94,7 +94,7 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
   return [closing(source, { before: () => elm.close(), release: () => watch.stop() })];
 }
 
-/** Returns the callback for found control units. It reads the VIN until one unit has returned it. */
+/** Returns the callback for found control units. It requests the VIN until a unit has returned it. */
 function vinHooks(requester: DiagnosticRequester, { vinRead, found }: Ways): Pick<ObdSourceOptions, 'found'> {
   let known = vinRead === undefined;
   if (known && found === undefined) return {};
@@ -108,7 +108,7 @@ function vinHooks(requester: DiagnosticRequester, { vinRead, found }: Ways): Pic
           known = true;
           vinRead?.(vin);
         },
-        // The car or the line is lost: the VIN is requested again when control units are found again.
+        // The car or the line was lost. The VIN is requested again the next time control units are found.
         () => undefined,
       );
     },
@@ -144,7 +144,7 @@ function overBus(
   return transport;
 }
 
-/** Adds a requester for commands to control units of a bus that accepts frames and has no requester yet. */
+/** Adds a requester for control units on a bus that accepts frames, unless the bus already has one. */
 export function overFrames(bus: string, { senders, taps, requesters, clock }: Ways): void {
   const sender = senders.get(bus);
   if (sender === undefined || requesters.has(bus)) return;
@@ -154,12 +154,12 @@ export function overFrames(bus: string, { senders, taps, requesters, clock }: Wa
 }
 
 interface ReleaseParts {
-  /** Ends the line of the source. A running request ends with the line. */
+  /** Closes the line of the source, which also ends a running request. */
   readonly before?: () => Promise<void>;
   readonly release: () => void;
 }
 
-/** Returns the source; its stop also releases the other parts. */
+/** Returns the source, whose `stop` also releases the other parts. */
 function closing(source: ReadingSource, { before, release }: ReleaseParts): ReadingSource {
   const { health } = source;
   return {

@@ -1,4 +1,4 @@
-/** Custom signals of a profile, completed from network descriptions. */
+/** Custom signals of a profile, completed with data from network descriptions. */
 
 import { type BoundDatabase, type DbcMessage, readable, type Signal, signalNamed } from '../adapters/can/dbc/index.ts';
 import type { WrittenSignal } from '../config/signals.ts';
@@ -7,15 +7,15 @@ import type { Diagnostic } from '../protocol/diagnostic.ts';
 import type { CustomSignal, TextSignal } from '../protocol/profile.ts';
 import { stepFault } from './signal-steps.ts';
 
-/** Largest number of custom signals that can be numbered (agent/signals/numbers.ts). */
+/** Maximum number of custom signals, since they are numbered (agent/signals/numbers.ts). */
 const MOST = 16_384;
-/** Size of integers in columns without their sign, bits. */
+/** Size in bits, without the sign, of integers in columns. */
 const BITS = 51;
-/** Longest text in a catalog, characters (protocol/schema/fields.ts). */
+/** Maximum length in characters of a string in a catalog (protocol/schema/fields.ts). */
 const LONGEST = 256;
-/** Largest total of the names of an enumeration, which one message carries, bytes (protocol/cbor/message.ts). */
+/** Maximum total size in bytes of an enumeration's names, which one message carries (protocol/cbor/message.ts). */
 const MOST_NAMES = 1_000_000;
-/** Largest overhead of a name in a catalog in addition to its text, bytes. */
+/** Maximum overhead in bytes of each name in a catalog. */
 const BESIDE = 16;
 
 export type SignalOfBus = Pick<CustomSignal, 'bus' | 'message' | 'signal'>;
@@ -25,10 +25,10 @@ export function isSameSignal(one: SignalOfBus, other: SignalOfBus): boolean {
 }
 
 interface Network {
-  /** Buses that a DBC describes. */
+  /** Buses that DBC files describe. */
   readonly frames: ReadonlySet<string>;
   readonly databases: readonly BoundDatabase[];
-  /** True if there is one such bus; its name in a log does not matter then. */
+  /** True if there is only one such bus; its name in a log then does not matter. */
   readonly single: boolean;
   /** Signals that the profile maps to a position. */
   readonly positions: readonly SignalOfBus[];
@@ -42,7 +42,7 @@ interface Completed {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Expands wildcards to the signals of their message, and returns all faults. Omits signals that no DBC has. */
+/** Replaces wildcards by the signals of their message. Omits signals that no DBC has. Also returns all faults. */
 export function completeSignals(written: readonly WrittenSignal[], network: Network): Completed {
   const diagnostics: Diagnostic[] = [];
   const signals: CustomSignal[] = [];
@@ -98,13 +98,13 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
   return { signals, texts, diagnostics };
 }
 
-/** Returns true if the signal's name, or a path that it feeds, describes the position of the car. */
+/** Returns true if the signal's name, or a path that the signal feeds, reveals the position of the car. */
 function saysPlace(signal: WrittenSignal, positions: readonly SignalOfBus[]): boolean {
   const isPlace = (part: string): boolean => ['Location', 'CurrentLocation', 'lastPosition'].includes(part);
   return signal.name.split('.').some(isPlace) || positions.some((other) => isSameSignal(signal, other));
 }
 
-/** Returns the property of a signal that no catalog can represent, and advice. */
+/** If a property of the signal does not fit into a catalog, returns what is wrong, and advice. */
 function unsendableIn({ name, unit = '', names = [] }: CustomSignal): readonly [message?: string, fix?: string] {
   const beyond = (what: string, text: string): string | undefined =>
     text.length > LONGEST ? `${what} has ${text.length} characters; at most ${LONGEST} allowed` : undefined;
@@ -133,11 +133,11 @@ function keyOf({ bus, message, signal }: Pick<WrittenSignal, 'bus' | 'message' |
 
 interface Entry {
   readonly entry: WrittenSignal;
-  /** If omitted, no DBC describes its bus. */
+  /** If omitted, no DBC describes the signal's bus. */
   readonly described?: Signal;
 }
 
-/** Yields the signals of an entry. A wildcard yields the signals that no other entry names. */
+/** Yields the signals of an entry. For a wildcard, these are the message's signals that no other entry names. */
 function* spread(written: WrittenSignal, network: Network, named: ReadonlySet<string>): Generator<Entry> {
   const { bus, message, signal, name } = written;
   if (!network.frames.has(bus)) {
@@ -157,7 +157,7 @@ function* spread(written: WrittenSignal, network: Network, named: ReadonlySet<st
   }
 }
 
-/** Returns the messages of a bus with this name. */
+/** Returns the messages called `name` on a bus. */
 export function messagesOf(bus: string, name: string, databases: readonly BoundDatabase[]): DbcMessage[] {
   return databases
     .filter((bound) => bound.bus === undefined || bound.bus === bus)
@@ -165,12 +165,12 @@ export function messagesOf(bus: string, name: string, databases: readonly BoundD
     .filter((message) => message.name === name || message.symbol === name);
 }
 
-/** Returns a signal's name as one segment of a dotted name. */
+/** Converts a signal's name to one segment of a dotted name. */
 function partOf(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_');
 }
 
-/** Returns the complete signal, or the reason why it cannot be recorded. */
+/** Returns the completed signal, or the reason why it cannot be recorded. */
 function completed(
   written: WrittenSignal & Pick<CustomSignal, 'position'>,
   chosen: CustomSignal['kind'] | undefined,
@@ -208,12 +208,12 @@ function completed(
   return { ...quantity, raw: true, ...(step === 1 ? {} : { resolution: step }), ...(offset === 0 ? {} : { offset }) };
 }
 
-/** Returns a product without binary rounding errors: 0.1 × 0.1 is 0.01. */
+/** Removes binary rounding errors from a product: 0.1 × 0.1 is 0.01. */
 function decimal(value: number): number {
   return Number(value.toPrecision(14)) + 0;
 }
 
-/** Returns the kind by the DBC. Value names of a signal with a unit or a scale are only names of special values. */
+/** Returns the kind according to the DBC. Value names of a signal with a unit or scale are only special values. */
 function kindOf(signal: Signal | undefined): CustomSignal['kind'] {
   if (signal === undefined || signal.type === 'float' || signal.unit !== '') return 'quantity';
   if (signal.factor !== 1 || signal.offset !== 0) return 'quantity';

@@ -1,4 +1,4 @@
-/** The single list of files in a folder of records, with the consequence of each missing file. */
+/** The list of all files in a folder of records, with the consequence if one is missing. */
 import { join } from 'node:path';
 import { FIRST_START, type FileSystem, nodeFileSystem, unreadable } from '../adapters/store/index.ts';
 import type { Log } from '../agent/ports.ts';
@@ -9,18 +9,18 @@ import type { HelloMissing } from '../protocol/schema/hello.ts';
 interface FolderEntry {
   /** Path relative to the folder. */
   readonly name: string;
-  /** A document has two generations; one is enough to read it. */
+  /** `document`: has two generations, either of which is enough to read it. */
   readonly kind: 'document' | 'file' | 'folder';
   /**
-   * Owner of a folder that must contain the entry after a finished first start: every agent, `vigie run` alone, or
-   * none if the entry is temporary or is recreated without a loss.
+   * Who requires the entry once a first start has finished: every agent, or only `vigie run`. `no`: the entry is
+   * temporary, or is recreated without a loss.
    */
   readonly required: 'agent' | 'run' | 'no';
-  /** The entry is required only if an entry with a matching name exists. */
+  /** If set, the entry is required only if another entry's name matches. */
   readonly beside?: RegExp;
-  /** Consequence of a missing entry, as text for people. */
+  /** Consequence if the entry is missing, for people to read. */
   readonly consequence: string;
-  /** Event that reports the missing entry instead of `records.missing`. */
+  /** If set, this event reports the missing entry instead of `records.missing`. */
   readonly reported?: 'records.versionDamaged';
 }
 
@@ -66,7 +66,7 @@ export const folderEntries: readonly FolderEntry[] = [
     name: 'configuration.json',
     kind: 'document',
     required: 'run',
-    // The agent writes it when the cloud has sent a configuration.
+    // The agent writes it when the cloud sends a configuration.
     beside: /^configuration\/[0-9]+\.yaml$/,
     consequence: 'a configuration from the cloud is not in effect any more: the agent uses the file on the unit',
   },
@@ -107,20 +107,20 @@ export const folderEntries: readonly FolderEntry[] = [
   { name: FIRST_START, kind: 'file', required: 'no', consequence: 'none: it is there only during the first start' },
 ];
 
-/** Names that only an agent creates. The format number and the lock exist before the records. */
+/** Names that only an agent creates. (The format number and the lock exist before there are records.) */
 const OF_RECORDS = folderEntries
   .map(({ name }) => name)
   .filter((name) => !['version', 'version.copy', 'lock', 'agent.sock', 'car.json', FIRST_START].includes(name));
 
-/** Returns true if an agent has created one of these names. */
+/** Returns true if one of these names was created by an agent. */
 export function hasRecords(names: readonly string[]): boolean {
   return names.some((name) => OF_RECORDS.some((made) => name === made || name.startsWith(`${made}.`)));
 }
 
 /**
- * Returns the missing entries of a folder with a finished first start, in the order of {@link folderEntries}; none for
- * a new folder. `program`: owner of the folder.
- * @throws VigieError `store.unreadable` if the disk does not return the names in it
+ * Returns the missing entries of a folder in which a first start has finished, in the order of {@link folderEntries};
+ * none for a new folder. `program`: who owns the folder.
+ * @throws VigieError `store.unreadable` if the disk fails to return the names in the folder
  */
 export function missingEntries(
   data: string,
@@ -131,7 +131,7 @@ export function missingEntries(
   return names.includes(FIRST_START) || !hasRecords(names) ? [] : absentEntries(data, program, files);
 }
 
-/** Same as {@link missingEntries}, but also before a first start has finished. */
+/** Like {@link missingEntries}, but also if no first start has finished. */
 export function absentEntries(data: string, program: 'agent' | 'run', files: FileSystem): readonly FolderEntry[] {
   const names = namesIn(data, files);
   const inside = ['configuration', 'outbox'].filter((folder) => names.includes(folder));
@@ -146,7 +146,7 @@ export function absentEntries(data: string, program: 'agent' | 'run', files: Fil
   });
 }
 
-/** Logs the missing entries, and returns them in the form of `hello`. */
+/** Logs the missing entries, and returns them in the form that `hello` uses. */
 export function reportMissing(data: string, missing: readonly FolderEntry[], log: Log): readonly HelloMissing[] {
   for (const { name, consequence, reported } of missing) {
     if (reported === undefined) log.error('records.missing', { file: join(data, name), consequence });
@@ -154,7 +154,7 @@ export function reportMissing(data: string, missing: readonly FolderEntry[], log
   return missing.map(({ name, consequence }) => ({ file: name, consequence }));
 }
 
-/** Returns the names in a folder; none if the folder does not exist. @throws VigieError `store.unreadable` */
+/** Returns the names in a folder; none if it does not exist. @throws VigieError `store.unreadable` */
 export function namesIn(folder: string, files: FileSystem): readonly string[] {
   try {
     return files.list(folder);

@@ -11,10 +11,10 @@ import { BOOTS, UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../protocol/schema/messa
 import { absentEntries, hasRecords, namesIn } from './data-folder.ts';
 import { isUnreadable } from './read-again.ts';
 
-/** Errors of a disk that accepts no data now but may accept them later. */
+/** Errors of a disk that accepts no data now but may do so later. */
 const REFUSALS = ['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'];
 
-/** Purpose of a directory, and how the user chooses another one. */
+/** Purpose of a directory, and how the user can choose another one. */
 interface Purpose {
   readonly of: string;
   readonly choose: string;
@@ -23,7 +23,7 @@ interface Purpose {
 
 const RECORDS: Purpose = { of: 'records', choose: '--data, `data` of vigie.yaml, or directory()' };
 
-/** Creates a directory, by default for records. @throws VigieError `usage.wrong` if it cannot be created */
+/** Creates a directory, by default one for records. @throws VigieError `usage.wrong` if it cannot be created */
 export function makeDirectory(path: string, purpose: Purpose = RECORDS): void {
   try {
     makeMissing(resolve(path), purpose.mode ?? 0o777);
@@ -52,9 +52,9 @@ function makeMissing(path: string, mode: number): void {
 }
 
 /**
- * Locks the directory for this process. If the disk refuses to write, the car must still record: the agent then runs
- * without the lock, and logs that.
- * @throws VigieError `usage.wrong` if another process has the lock, `store.unreadable` if the disk does not return it
+ * Locks the directory for this process. If the disk fails to write, the car must still be recorded, so the agent runs
+ * without the lock and logs that.
+ * @throws VigieError `usage.wrong` if another process has the lock, `store.unreadable` if the disk fails to return it
  */
 export function takeDirectory(path: string, log: Log): () => void {
   try {
@@ -66,37 +66,37 @@ export function takeDirectory(path: string, log: Log): () => void {
   }
 }
 
-/** Facts about the starts of the agent and the owner of the records. */
+/** Counts the starts of the agent, and names the owner of the records. */
 export interface Boots {
   /** Number of the newest start. */
   readonly boot: number;
-  /** Number of the first start, random: identifies the folder. Omitted before the first start, and if it was 1. */
+  /** Random number of the first start, which identifies the folder. Omitted before the first start, and if it was 1. */
   readonly life?: number;
   readonly vin?: string;
 }
 
-/** Range that is wide enough to make equal numbers of two starts of a car improbable. */
+/** A range so wide that two starts of a car are unlikely to get the same number. */
 const UNCOUNTED = [UNCOUNTED_BOOT, UNCOUNTED_BOOT + 2 ** 30] as const;
 
-/** Returns a random number for a start that cannot be counted. */
+/** Returns a random number for a start that could not be counted. */
 function uncountedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(...UNCOUNTED);
 }
 
-/** Returns a random number for a start whose records the disk does not return: its messages are numbered from 0. */
+/** Returns a random number for a start whose records the disk fails to return: its messages are numbered from 0. */
 export function unrecordedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(UNRECORDED_BOOT, UNRECORDED_BOOT + 2 ** 29);
 }
 
-/** Returns a random 32-bit number for the first start of a folder, or for an agent without stored records. */
+/** Returns a random 32-bit number for the first start in a folder, or for an agent that stores no records. */
 export function firstBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(0, BOOTS);
 }
 
 /**
- * Counts this start. The first start of a folder has a random number, by which receivers recognise a new folder, also
- * if the disk refuses to store it. If the disk refuses a later count, that start gets a random number far from the
- * others: its messages may repeat numbers, and receivers distinguish them by the start.
+ * Counts this start and returns its number. The first start in a folder gets a random number, even if the disk fails to
+ * store it, so that receivers recognise a new folder. If the disk fails to store a later count, that start gets a
+ * random number far from the others: it may repeat message numbers, and receivers tell them apart by the start.
  * @throws VigieError `usage.wrong` if the records belong to another car
  */
 export async function countBoot(
@@ -124,19 +124,19 @@ export async function countBoot(
   }
 }
 
-/** Name of the file with the changes of the trusted keys by commands. */
+/** Name of the file that contains changes of the trusted keys by commands. */
 export const TRUST = 'trust.json';
 
-/** Name of the file with the outcomes of commands. */
+/** Name of the file that contains the outcomes of commands. */
 const LEDGER = 'remotes.json';
 
 /**
- * Begins the first start of a folder. After it has finished, a later start reports missing files as lost. The agent
- * must not write any other file before. The folder contains a marker from here to {@link finishFirstStart}: if
- * the start is interrupted in between, the next start is a first start again and keeps all existing files. A disk that
- * refuses to write reports that at the next write.
- * @returns true for a first start
- * @throws VigieError `store.unreadable` if the disk does not return the contents of the folder
+ * Begins the first start in a folder. Once it has finished, later starts report missing files as lost. Call before the
+ * agent writes any other file there. Until {@link finishFirstStart} the folder contains a marker: if the start is
+ * interrupted, the next one is a first start again and keeps all existing files. If the disk fails to write, the next
+ * write will report that.
+ * @returns true if this is a first start
+ * @throws VigieError `store.unreadable` if the disk fails to return the contents of the folder
  */
 export async function beginRecords(data: string, log: Log, files: FileSystem = nodeFileSystem): Promise<boolean> {
   const names = namesIn(data, files);
@@ -158,7 +158,7 @@ export async function beginRecords(data: string, log: Log, files: FileSystem = n
   return true;
 }
 
-/** Resolves when the marker is on the medium. Rejects with the error of the system. */
+/** Writes the marker. Resolves when it is on the medium; rejects with the system's error. */
 async function mark(data: string, files: FileSystem): Promise<void> {
   const file = files.open(join(data, FIRST_START), 'replace');
   try {
@@ -175,8 +175,8 @@ async function writeMissing<T>(path: string, contents: T, log: Log, files: FileS
 }
 
 /**
- * Ends a first start, after everything that a later start requires is on the medium. `commit` writes the first group of
- * the journal to it. If the disk refuses or has refused any of these, the next start is a first start again.
+ * Ends a first start once everything that a later start requires is on the medium. `commit` writes the first group of
+ * the journal. If the disk has failed to write any of this, the next start is a first start again.
  */
 export async function finishFirstStart(
   data: string,
@@ -195,7 +195,7 @@ export async function finishFirstStart(
   }
 }
 
-/** Opens the outcomes of commands. `first`: no copy was ever made. `files`: default, the file system of the machine. */
+/** Opens the outcomes of commands. `first`: there was never a copy. `files`: default, the machine's file system. */
 export async function openLedger(data: string, first: boolean, log: Log, files?: FileSystem): Promise<LedgerDocument> {
   const document = await openDocument(join(data, LEDGER), emptyLedger, { log, ...(files && { files }) });
   const { found, corrupt } = document;
@@ -212,18 +212,18 @@ export async function openLedger(data: string, first: boolean, log: Log, files?:
 interface TrustParts {
   readonly data: string;
   readonly memory: Memory;
-  /** The trust file of the configuration. */
+  /** The configured file of trusted keys. */
   readonly file: string;
-  /** True if no copy was ever made. */
+  /** True if there was never a copy. */
   readonly first: boolean;
-  /** Detects a journal that is older than before. */
+  /** Shows whether the journal is older than it was before. */
   readonly ledger: LedgerDocument;
   readonly log: Log;
   /** Default: the file system of the machine. */
   readonly files?: FileSystem;
 }
 
-/** Opens the changes of the trusted keys by commands: reads the newer of both copies, and rewrites the file with it. */
+/** Opens the changes of trusted keys by commands: reads both copies, and writes the newer one to the file. */
 export async function openChanges({
   data,
   memory,
@@ -257,7 +257,7 @@ export async function openChanges({
   return document;
 }
 
-/** Returns true for an error of a disk that currently accepts no data. */
+/** Returns true for an error that means that the disk currently accepts no data. */
 function refused(error: unknown): boolean {
   if (isUnreadable(error)) return false;
   const cause = error instanceof VigieError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;

@@ -1,4 +1,4 @@
-/** Sends the values of a running car to a broker of plain topics, and takes commands from there. */
+/** Sends the values of a running car to a broker for plain topics, and accepts commands from there. */
 import { CommandTopics } from '../adapters/exits/commands.ts';
 import { CarExit, commandTopic, type ExitMessage } from '../adapters/exits/exit.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
@@ -13,11 +13,11 @@ import type { Slot } from '../protocol/slots.ts';
 import type { Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
-/** Configured exits, with the address of their broker. */
+/** Configured exits, and the address of their broker. */
 export interface CarExits {
   readonly configuration: ExitsConfiguration;
   readonly broker: MqttAddress;
-  /** True if a scope allows commands, for which the unit needs a key of its own. */
+  /** True if a scope permits commands; the unit then needs its own key. */
   readonly commands: boolean;
 }
 
@@ -33,14 +33,14 @@ interface ExitOptions extends Omit<CarExits, 'commands'> {
   readonly log: Log;
 }
 
-/** Starts the exit. Returns a function that ends it, after which the broker shows the car as offline. */
+/** Starts the exit. Resolves with a function that ends it, so that the broker shows the car as offline. */
 export async function openExit(options: ExitOptions): Promise<() => Promise<void>> {
   const { vin, vehicle, agent, configuration, broker, rest, clock, log } = options;
   const { prefix, form, retain, interval, scopes } = configuration;
   const may = mayOf(options);
   const word = (text: string): Uint8Array => new TextEncoder().encode(text);
   const link = new MqttLink({
-    // The broker must keep no command: it would run late.
+    // The broker must not store commands, because they would be executed late.
     ...{ ...broker, vin, clientId: `vigie-exit-${vin}`, sessionExpiry: 0, rest, log },
     down: commandTopic(prefix, vin, '#'),
     presence: {
@@ -82,20 +82,20 @@ export async function openExit(options: ExitOptions): Promise<() => Promise<void
   };
 }
 
-/** Returns the function that describes values to Home Assistant; without it, nothing is described. */
+/** Returns the function that describes values to Home Assistant; if that is not configured, it describes nothing. */
 async function describerOf(
   { vin, title, configuration: { homeAssistant, prefix } }: ExitOptions,
   may: (type: RemoteType) => boolean,
 ): Promise<(known: ReadonlySet<Slot>) => readonly ExitMessage[]> {
   if (homeAssistant === undefined) return () => [];
-  // Words of three languages: only an exit that shows them loads them.
+  // The table has words in three languages: load it only for an exit that uses them.
   const { dictionaryOf } = await import('../protocol/words/table.ts');
   const { discoveryOf } = await import('../adapters/exits/home-assistant.ts');
   const words = dictionaryOf(homeAssistant.language);
   return (known) => [discoveryOf({ vin, title, version, discovery: homeAssistant.prefix, prefix, words, may }, known)];
 }
 
-/** Returns whether commands of a kind are allowed and the profile has all of their actions. */
+/** Returns a function that is true for a kind of command if it is permitted and the profile has all of its actions. */
 function mayOf({ vehicle, configuration: { scopes }, commands }: ExitOptions): (type: RemoteType) => boolean {
   const can = new Set(Object.keys(vehicle.profile.commands));
   return (type) => {

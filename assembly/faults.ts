@@ -1,4 +1,4 @@
-/** Reads and records fault codes. It is loaded only with fault codes in the configuration. */
+/** Reads and records fault codes. Loaded only if the configuration requests fault codes. */
 import type { FaultReaderOptions } from '../adapters/obd/j1979/fault-reader.ts';
 import type { UdsFaultReaderOptions } from '../adapters/obd/uds/fault-reader.ts';
 import type { FaultReader, UnitFaultReader, UnitFaults } from '../agent/faults/reader.ts';
@@ -11,27 +11,27 @@ import { VigieError } from '../protocol/errors.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { FaultSettings } from '../protocol/settings.ts';
 
-/** Control units that can be asked for fault codes. */
+/** Control units from which fault codes can be requested. */
 export interface AskedForFaults extends Pick<FaultReaderOptions, 'sets'> {
-  /** Registers a callback for found control units. */
+  /** Registers a callback to call when control units are found. */
   readonly onUnitsFound: FaultReader['onUnitsFound'];
-  /** Requester for all control units by SAE J1979. If omitted, no such request is sent. */
+  /** Requester for all control units by SAE J1979. If omitted, no such requests are sent. */
   readonly requester?: FaultReaderOptions['requester'];
-  /** Control units that UDS reads. */
+  /** Control units that are read over UDS. */
   readonly uds?: Pick<UdsFaultReaderOptions, 'units' | 'clock'>;
 }
 
 /** Fault codes of one agent. */
 export interface FaultCodes {
-  /** @param lamp receives the emission lamp, unless the profile names another source of that alert */
+  /** @param lamp receives the state of the emission lamp, unless the profile has another source for that alert */
   recorders(lamp: NonNullable<FaultParts['lamp']>): readonly MakeRecorder[];
-  /** Same as {@link FaultRecorder.readNow}. */
+  /** Like {@link FaultRecorder.readNow}. */
   readNow(): Promise<void>;
-  /** Returns undefined until the agent has its recorder. */
+  /** Returns undefined as long as the agent has not created its recorder. */
   view(kept: RecordStore): FaultView | undefined;
 }
 
-/** Executes commands of kind `ReadFaults`; `commit` resolves when the records are on disk. */
+/** Executes commands of kind `ReadFaults`. @param commit resolves when the records are on disk */
 export function readFaultsCommand({ readNow }: Pick<FaultCodes, 'readNow'>, commit: () => Promise<void>): AgentCommand {
   return async (body) => {
     decodeBody('ReadFaults', body);
@@ -76,7 +76,7 @@ async function readerOf({ requester, sets, onUnitsFound, uds }: AskedForFaults, 
   return { onUnitsFound, read: (known) => readAll(readers, known, log) };
 }
 
-/** Reads all units one reader after the other. A failed reader does not prevent the others. */
+/** Lets one reader after another read all units. If one fails, the others still read. */
 async function readAll(
   readers: readonly UnitFaultReader[],
   known: Parameters<FaultReader['read']>[0],

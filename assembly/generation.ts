@@ -1,4 +1,4 @@
-/** The configuration of an agent: the file on the unit, or one that was sent, with fallback to the previous one. */
+/** The configuration of an agent: the unit's own file, or one that was sent, with fallback to the previous one. */
 
 import { dirname, join } from 'node:path';
 import { contentsOf, fingerprint, GenerationFiles } from '../adapters/service/generation-files.ts';
@@ -39,16 +39,16 @@ import { FilesRefused } from './refused.ts';
 import { digestOf, unpackFiles } from './sent-files.ts';
 import { inspectVehicle, type Vehicle } from './vehicle.ts';
 
-/** Delay of a restart, so that the answer to the command is sent before, ms. */
+/** Delay of a restart in ms, so that the response to the command is sent first. */
 const COURTESY = 3_000;
 
-/** State that the disk refused to store, for the next start in the same process. */
+/** State that the disk failed to store, for the next start in the same process. */
 export interface Unwritten {
   state?: Generations;
 }
 
 interface ConfigurationsParts {
-  /** The file on the unit. */
+  /** The unit's own configuration file. */
   readonly file: string;
   /** Directory of the records. */
   readonly data: string;
@@ -56,9 +56,9 @@ interface ConfigurationsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly unwritten: Unwritten;
-  /** If true, the disk does not return some of the records: nothing is written to their directory. */
+  /** True if the disk fails to return some of the records: then nothing is written to their directory. */
   readonly unreadable?: boolean;
-  /** VIN for configurations without one. If omitted, the file on the unit contains it. */
+  /** VIN for configurations that contain none. If omitted, the unit's own file contains it. */
   readonly vin?: string;
 }
 
@@ -76,8 +76,8 @@ interface Chosen {
 }
 
 /**
- * Files that `vigie check -c` checks and a start needs. `files`: states if those of the broker, the interface, commands
- * and callbacks must exist. `ofCar`: the VIN of the car, for a configuration without one.
+ * Checks the files that `vigie check -c` checks and that a start needs. `files`: whether those of the broker, the
+ * interface, commands and callbacks must exist. `ofCar`: VIN of the car, for a configuration that contains none.
  */
 export function inspect(
   path: string,
@@ -108,11 +108,11 @@ export class Configurations {
   readonly #document: Document<Generations>;
   #state: Generations;
   #running: Configuration | undefined;
-  /** Number of the running configuration; another one may have been sent since it was chosen. */
+  /** Number of the running configuration. Another one may have been sent since this one was chosen. */
   #number = LOCAL;
   #again: (why: string) => void = () => undefined;
   #cancel: () => void = () => undefined;
-  /** Resolves with the reason when the agent must restart. */
+  /** Resolves when the agent must restart, with the reason. */
   readonly changed: Promise<string>;
 
   private constructor(parts: ConfigurationsParts, files: GenerationFiles, document: Document<Generations>) {
@@ -126,8 +126,8 @@ export class Configurations {
   }
 
   /**
-   * Rejects with `store.failed` if the folder of the generations cannot be created, and with `store.unreadable` if the
-   * disk does not return which one is in effect. With `unreadable`, the file on the unit is then in effect.
+   * Rejects with `store.failed` if the folder for configurations cannot be created, and with `store.unreadable` if the
+   * disk fails to return which one is in effect. With `unreadable`, the unit's own file is in effect instead.
    */
   static async open(parts: ConfigurationsParts): Promise<Configurations> {
     const { data, log, unreadable = false } = parts;
@@ -148,8 +148,8 @@ export class Configurations {
   }
 
   /**
-   * Returns the configuration to start with. Replaces an unusable one by the last usable one and warns. `crashed`:
-   * reason for the minimal mode, in which even a configuration that crashes the full agent reaches the broker.
+   * Returns the configuration to start with. If it is unusable, falls back to the last usable one and logs an error.
+   * `crashed`: reason for minimal mode, in which even a configuration that crashes the full agent reaches the broker.
    * @throws VigieError `configuration.wrong` if no configuration is usable
    */
   async choose(crashed?: string): Promise<Chosen> {
@@ -178,7 +178,7 @@ export class Configurations {
   async reached(): Promise<boolean> {
     this.#cancel();
     if (this.#parts.unreadable === true) return false;
-    // A newly sent configuration has not run yet: reaching the broker proves nothing about it.
+    // If another configuration has been sent but has not run yet, reaching the broker proves nothing about it.
     const { trying } = this;
     if (trying) {
       await this.#keep(proven(this.#state));
@@ -205,12 +205,12 @@ export class Configurations {
     await this.#keep(returned(this.#state, why));
   }
 
-  /** Stops waiting for the broker. */
+  /** Ends the wait for the broker. */
   close(): void {
     this.#cancel();
   }
 
-  /** Report of the configuration for `hello`. */
+  /** The configuration as `hello` reports it. */
   get hello(): HelloConfiguration {
     return helloConfiguration(this.#state);
   }
@@ -220,7 +220,7 @@ export class Configurations {
     const { configuration: text, files: packed = [] } = decodeBody('Configuration', body);
     const { log, clock } = this.#parts;
     const digest = digestOf(body);
-    // The command arrived again after a power cut, and was already executed.
+    // After a power cut the command can arrive again although it was executed.
     if (holds(this.#state, digest)) return;
     const files = unpackFiles(packed);
     this.#files.write(this.#files.candidate, text);
@@ -240,14 +240,14 @@ export class Configurations {
     this.#files.write(path, text);
     await this.#write(next);
     this.#state = next;
-    // The remaining trial time of the previous configuration does not apply to this one.
+    // The remaining trial time of the previous configuration does not apply to the new one.
     this.#cancel();
     log.info('configuration.received', { generation: current(next) });
-    // The answer must be sent first.
+    // The response must be sent first.
     clock.after(COURTESY, () => this.#again('another configuration'));
   };
 
-  /** Relative paths are relative to the file on the unit. */
+  /** Resolves relative paths against the folder of the unit's own file. */
   #inspect(path: string, files?: 'needed' | 'awaited'): Partial<Chosen> {
     const { file, environment, vin, data } = this.#parts;
     const unit = { data: this.#running?.data ?? data, ...defined({ vin }) };
@@ -292,7 +292,7 @@ export class Configurations {
     throw new FilesRefused('the configuration has errors', diagnostics, this.#parts.file);
   }
 
-  /** Returns the identity of a valid file on the unit. A file with errors replaces nothing. */
+  /** Returns the fingerprint of the unit's own file if that is valid. If it has errors, it replaces nothing. */
   #edited(): string {
     const { file } = this.#parts;
     const { local = this.#local } = this.#state;
@@ -309,7 +309,7 @@ export class Configurations {
     delete this.#parts.unwritten.state;
   }
 
-  /** Stores the state. If the disk refuses, the agent still runs: this process remembers which one is in effect. */
+  /** Stores the state. If the disk fails, the agent still runs: this process remembers which one is in effect. */
   async #keep(state: Generations): Promise<void> {
     if (state === this.#state) return;
     this.#state = state;
@@ -332,12 +332,12 @@ function failed(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some(({ severity }) => severity === 'error');
 }
 
-/** Returns the errors among the findings as one text. */
+/** Returns the errors among the findings as one string. */
 function said(diagnostics: readonly Diagnostic[] = []): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   return errors
     .map(({ file, line, message, fix }) => {
-      // The path on the unit means nothing to the sender of a file.
+      // The path on the unit means nothing to the person who sent the file.
       const [, sent = ''] = /\/candidate\/(.*)$/.exec(file) ?? [];
       const where = line === 0 ? sent || file : `${sent === '' ? '' : `${sent} `}line ${line}`;
       return `${where}: ${message}${fix === undefined ? '' : ` (${fix})`}`;

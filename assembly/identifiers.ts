@@ -1,17 +1,17 @@
-/** Identifiers of the frames that contain the signals of a network description. */
+/** Identifiers of the frames that carry the signals of a network description. */
 import type { BoundDatabase } from '../adapters/can/dbc/index.ts';
 import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
 import { EXTENDED } from '../agent/ports.ts';
 
-/** PDU formats of the packets of a longer group: TP.CM, TP.DT (SAE J1939-21 §5.10), ETP.CM, ETP.DT (ISO 11783-3). */
+/** PDU formats of the packets of long groups: TP.CM, TP.DT (SAE J1939-21 §5.10), ETP.CM, ETP.DT (ISO 11783-3). */
 const TRANSPORT_FORMATS = [0xec, 0xeb, 0xc8, 0xc7] as const;
 
-/** Bytes of a frame of classic CAN. */
+/** Maximum number of data bytes in a classic CAN frame. */
 const FRAME_BYTES = 8;
 
 /**
- * Returns the identifiers on a bus. For J1939 messages they include every frame with the same parameter group, and for
- * those longer than a frame the packets of all groups.
+ * Returns the identifiers of these signals' messages on a bus. For J1939 messages they include all frames with the same
+ * parameter group and, if a message is longer than a frame, the packets of all groups.
  */
 export function identifiersOf(
   signals: readonly { readonly message: string }[],
@@ -29,10 +29,10 @@ export function identifiersOf(
   return [...messages.map(({ id, j1939 }) => (j1939 ? { id, mask: groupMask(id) } : id)), ...packets];
 }
 
-/** Bits of PDU format and data pages: any priority, destination and source. */
+/** Mask that keeps PDU format and data pages; priority, destination and source may have any value. */
 const ANY_DESTINATION = (EXTENDED | 0x03ff_0000) >>> 0;
 
-/** Returns the bits of the parameter group. Below PDU format 240 the next byte is a destination (SAE J1939-21 §5.2). */
+/** Returns the mask of the parameter group. Below PDU format 240 the next byte is a destination (SAE J1939-21 §5.2). */
 function groupMask(id: number): number {
   return (EXTENDED | (((id >>> 16) & 0xff) < 240 ? 0x03ff_0000 : 0x03ff_ff00)) >>> 0;
 }

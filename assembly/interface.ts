@@ -38,11 +38,11 @@ import { defaultsOf, type InterfaceSettings, interfaceSettings } from '../protoc
 import { type OwnOptions, ownViewOf } from './own-view.ts';
 import { retryUntilSound } from './retry.ts';
 
-/** HTTP server of a bench that is reachable from the local network. */
+/** HTTP server of a bench that can be reached from the local network. */
 export interface LanServing {
   readonly host: string;
   readonly tls: ServerTlsFiles;
-  /** Accepts only clients with the token. */
+  /** Admits only clients that have the token. */
   readonly door: LanDoor;
 }
 
@@ -52,17 +52,17 @@ export interface LocalHttp {
   readonly port: number;
   readonly bench?: BenchControls;
   readonly lan?: LanServing;
-  /** Map tiles of the page. If omitted, the page loads none. */
+  /** Map tiles of the page. If omitted, the page loads no tiles. */
   readonly tiles?: MapTiles | undefined;
-  /** Address of this server behind a proxy, without a final slash. If omitted, the address of each request. */
+  /** URL of this server behind a proxy, without a final slash. If omitted, the URL of each request is used. */
   readonly url?: string;
 }
 
 export interface InterfaceOptions {
   readonly http: HttpConfiguration | LocalHttp;
-  /** View of the car for the published API. */
+  /** The car's data for the published API. */
   readonly view: CarView;
-  /** Content of `/vigie/v1` for the car. */
+  /** The car's data for `/vigie/v1`. */
   readonly own: Omit<OwnOptions, 'served'>;
   /** Source of the changes that `/live` sends. */
   readonly status: Status;
@@ -74,13 +74,13 @@ export interface InterfaceOptions {
   readonly faults?: FaultView | undefined;
   /** Directory of records and state. */
   readonly data: string;
-  /** Returns false while the time is unknown; tokens cannot be checked then. */
+  /** Returns false while the time is unknown, so that tokens cannot be checked. */
   readonly timeKnown: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The bench needs no limits; these are high enough to appear only in the headers of answers. */
+/** A bench needs no limits; these are so high that they only appear in response headers. */
 export const BENCH_LIMITS: InterfaceSettings = {
   ...defaultsOf(interfaceSettings),
   perDay: 1_000_000_000,
@@ -89,7 +89,7 @@ export const BENCH_LIMITS: InterfaceSettings = {
 
 /**
  * Starts the interface. Call `stop` of the result before the agent stops. Rejects with `configuration.wrong` or
- * `input.unreadable` for invalid key files, and with the errors of `startServer`.
+ * `input.unreadable` for invalid key files, and like `startServer`.
  */
 export async function startInterface(options: InterfaceOptions): Promise<RunningServer> {
   const { http, view, own, status, data, clock, log } = options;
@@ -119,7 +119,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
         }
       : { ...http, gates: gatesOf(http, options) }),
   });
-  // Observe only after the server has started, so that a failed start leaves no observer.
+  // Observe only after the server has started: a failed start must not leave an observer.
   status.observe(live);
   return server;
 }
@@ -130,9 +130,9 @@ export function localServing(lan: LanServing | undefined) {
 }
 
 /**
- * Same as {@link startInterface}, but retries until it succeeds if a file is missing or damaged, or (in a car only) if
- * the port is in use.
- * Calls `trouble` with the reason, and with undefined when the problem has ended. Rejects with any other error that
+ * Like {@link startInterface}, but if a file is missing or damaged, or (only in a car) the port is in use, retries
+ * until it succeeds.
+ * Calls `trouble` with the reason, and with undefined once the problem has ended. Rejects with any other error that
  * prevents the start of the interface.
  */
 export async function keepInterface(
@@ -148,7 +148,7 @@ export async function keepInterface(
     event: 'http.unavailable',
     attempt,
     trouble,
-    // A bench reports at once that the port is in use; the agent in a car records until the port is free.
+    // A bench reports a port in use immediately; the agent in a car records until the port is free.
     retried: [
       'configuration.wrong',
       'input.unreadable',
@@ -204,7 +204,7 @@ function readText(file: string): string {
 
 const KEY_LENGTH = 32;
 
-/** Returns the key of page tokens. It is stored, so that clients can continue through list pages after a restart. */
+/** Returns the key of page tokens. It is stored, so that clients can continue from page to page after a restart. */
 export function pageKey(file: string, log: Log): Uint8Array {
   const known = existsSync(file) ? readFileSync(file) : undefined;
   if (known?.byteLength === KEY_LENGTH) return known;
@@ -219,8 +219,8 @@ export function pageKey(file: string, log: Log): Uint8Array {
 }
 
 /**
- * Returns the OpenAPI document, Swagger UI and the page: from `documents/` next to the bundled program, or from the
- * folders of the project. A car may lack them.
+ * Returns the OpenAPI document, Swagger UI and the page, from `documents/` next to the bundled program or from the
+ * project's folders. They may be absent in a car.
  */
 export function findDocuments(log: Log): Documents | undefined {
   const address: string | undefined = import.meta.url;
@@ -243,7 +243,7 @@ export function findDocuments(log: Log): Documents | undefined {
   };
 }
 
-/** Returns the folder of the installed package. */
+/** Returns the folder of the installed package `swagger-ui-dist`, or undefined. */
 function installed(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   const packages = createRequire(address).resolve.paths('swagger-ui-dist') ?? [];

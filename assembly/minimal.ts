@@ -1,4 +1,4 @@
-/** The reduced agent after repeated crashes or without readable records: it connects, and does nothing else. */
+/** The reduced agent used after repeated crashes or without readable records: it connects, and does nothing else. */
 import type { CarClock } from '../adapters/clock/system.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { memoryStore } from '../adapters/store/index.ts';
@@ -15,7 +15,7 @@ import { version } from './version.ts';
 interface MinimalParts {
   readonly configuration: IdentifiedConfiguration;
   readonly mqtt: MqttAddress;
-  /** Directory of the records. If omitted, the disk does not return them: no key is trusted and nothing is written. */
+  /** Directory of the records. Omitted if the disk fails to return them: no key is trusted and nothing is written. */
   readonly data?: string;
   readonly service: Service;
   readonly clock: CarClock;
@@ -24,16 +24,16 @@ interface MinimalParts {
 }
 
 /**
- * Starts the reduced agent; returns the function that stops it.
- * @throws VigieError `store.unreadable` if the disk does not return the records, and the errors of an invalid broker
- * address; closes everything before it throws
+ * Starts the reduced agent and resolves with the function that stops it.
+ * @throws VigieError `store.unreadable` if the disk fails to return the records, and the errors of an invalid broker
+ * address; in either case everything is closed first
  */
 export async function startMinimal(parts: MinimalParts): Promise<() => Promise<void>> {
   const { stop } = await withTeardown(parts.log, (teardowns) => begin(parts, teardowns));
   return stop;
 }
 
-/** Starts everything, and prepends the function that ends each thing to `teardowns`. */
+/** Starts everything. Prepends the function that ends each started thing to `teardowns`. */
 async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> {
   const { configuration, data, service, clock, log, reason } = parts;
   const { vin, commands, profile } = configuration;

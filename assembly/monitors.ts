@@ -11,8 +11,8 @@ import type { VehicleProfile } from '../protocol/profile.ts';
 import { signalRulesOf } from '../protocol/schema/monitor/signals.ts';
 
 /**
- * Returns faults of the file that the section names, and faults of the custom signals in the monitors of the section.
- * Without a readable profile the signals of the car are unknown.
+ * Returns the faults of the file that the section names, and those of custom signals in the section's monitors. If the
+ * profile cannot be read, the car's signals are unknown.
  */
 export function checkMonitors(
   { file, monitors: section }: Configuration,
@@ -25,8 +25,8 @@ export function checkMonitors(
 }
 
 /**
- * Returns the monitors in the files of a unit. If a file has faults, logs them and returns no monitors: a typo in it
- * must neither stop the recording nor remove the active monitors.
+ * Returns the monitors in the files of a unit. If a file has faults, logs them and returns no monitors, because a typo
+ * in it must neither stop the recording nor remove the active monitors.
  */
 export function writtenMonitors(section: MonitorsConfiguration | undefined, log: Log): MonitorsReading {
   if (section === undefined) return { monitors: [], diagnostics: [] };

@@ -1,8 +1,8 @@
-/** Release lines of Node.js and the end of their support by the Node.js project. */
+/** Release lines of Node.js, and when the Node.js project ends their support. */
 
 /**
- * The last day of support by major version, as YYYY-MM-DD: `end` in schedule.json of
- * https://github.com/nodejs/Release (commit 143dd650 of 2026-06-01).
+ * By major version, the last day of support as YYYY-MM-DD: `end` in schedule.json of https://github.com/nodejs/Release
+ * (commit 143dd650 of 2026-06-01).
  */
 const supportEnds: Readonly<Record<number, string>> = {
   18: '2025-04-30',
@@ -17,12 +17,12 @@ const supportEnds: Readonly<Record<number, string>> = {
   27: '2030-04-30',
 };
 
-/** Returns the last day of support of a version such as 24.21.0, as YYYY-MM-DD; undefined for an unlisted line. */
+/** Returns the last day of support of a version such as 24.21.0, as YYYY-MM-DD; undefined if its line is not listed. */
 export function supportEnd(version: string): string | undefined {
   return supportEnds[Number.parseInt(version, 10)];
 }
 
-/** Returns a version with the end of its support as text for people, at most 64 characters. */
+/** Returns a description of a version and the end of its support, at most 64 characters long. */
 export function nodeName(version: string): string {
   const end = supportEnd(version);
   return end === undefined ? `Node ${version}` : `Node ${version}, supported by nodejs.org until ${end}`;

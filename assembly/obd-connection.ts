@@ -1,4 +1,4 @@
-/** Diagnostic connections outside of a running agent: an adapter on a line, or ISO-TP over the frames of a bus. */
+/** Diagnostic connections outside a running agent: an adapter on a line, or ISO-TP over the frames of a bus. */
 import { SlcanBus } from '../adapters/can/slcan/index.ts';
 import { SocketCan } from '../adapters/can/socketcan/index.ts';
 import type { CarClock } from '../adapters/clock/system.ts';
@@ -9,10 +9,10 @@ import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
 import type { FrameSender, FrameSource, Log } from '../agent/ports.ts';
 import { obdProtocols } from '../config/configuration-schema.ts';
 
-/** Usual speeds of a serial line to an adapter, bit/s. */
+/** Usual speed of a serial line to an adapter in bit/s. */
 const ELM_BAUD = 38_400;
 const SLCAN_BAUD = 115_200;
-/** Name of the bus for requests. */
+/** Name given to the bus for requests. */
 const BUS = 'obd';
 
 export interface ObdConnection {
@@ -25,7 +25,7 @@ export interface ConnectionParts {
   readonly log: Log;
 }
 
-/** Connects an ELM327-compatible adapter. It detects an unset `protocol`. Throws `configuration.wrong`. */
+/** Connects an ELM327-compatible adapter, which detects the protocol unless it is set. Throws `configuration.wrong`. */
 export function connectAdapter(
   address: string,
   protocol: (typeof obdProtocols)[number] | undefined,
@@ -41,7 +41,7 @@ export function connectAdapter(
   return { requester, close: () => requester.close() };
 }
 
-/** Connects a CAN interface of this machine. Throws `input.unreadable` if the machine has no CAN. */
+/** Connects a CAN interface of this machine. Throws `input.unreadable` if the machine does not support CAN. */
 export function connectInterface(name: string, parts: ConnectionParts): Promise<ObdConnection> {
   return overFrames(new SocketCan({ interface: name, bus: BUS, ...parts }), parts);
 }
@@ -53,7 +53,7 @@ export function connectStick(address: string, bitRate: number, parts: Connection
 }
 
 async function overFrames(bus: FrameSource & FrameSender, { clock }: ConnectionParts): Promise<ObdConnection> {
-  // The configuration requires requests, so they are also sent on a silent bus, for example behind a gateway.
+  // The user wants requests, so send them even on a silent bus, for example behind a gateway.
   const requester = new IsoTp({ clock, sender: bus, bus: BUS, index: 0, asleepAfter: Number.POSITIVE_INFINITY });
   await bus.start((batch) => requester.receive(batch));
   return {

@@ -16,9 +16,9 @@ import { findRemoteKind, type RemoteType, remoteKinds } from '../protocol/remote
 import type { CommandKind, RemoteReport } from '../protocol/schema/remote.ts';
 import type { Vehicle } from './vehicle.ts';
 
-/** Number of remembered commands. */
+/** Maximum number of commands in the history. */
 const REMEMBERED = 20;
-/** Name of the key with which the car's own interface signs (assembly/car.ts). */
+/** Name of the key with which the car's own interface signs commands (assembly/car.ts). */
 const INTERFACE_KEY = 'interface';
 
 interface OwnCommandsOptions {
@@ -71,7 +71,7 @@ function reportKind(
   const circumstances = { status: agent.status, now: clock.now(), fed };
   const describe = ([name, body]: readonly [string, object]): OrderReport[] => {
     const actions = kind.asks(body);
-    // The agent itself executes a kind without actions.
+    // Kinds without actions are executed by the agent itself.
     if (actions.some((action) => rules[action] === undefined)) return [];
     const found = actions.map((action) => rules[action]).filter((rule) => rule !== undefined);
     const [rule] = found;
@@ -99,7 +99,7 @@ function reportKind(
   return orders.length === 0 ? [] : [{ type: kind.type, ...(sees(scope) ? {} : { needs: scope }), orders }];
 }
 
-/** @param by user who sent it from the page; undefined: another key signed it, or the published API received it */
+/** @param by user who sent it from the page; undefined: another key signed it, or it came through the published API */
 function entryOf({ id, kind, body, signer }: ArrivedCommand, by: string | undefined): CommandHistory[number] {
   const origin = by !== undefined ? 'page' : signer === INTERFACE_KEY ? 'interface' : 'broker';
   const order = orderOf(kind, body);
@@ -113,7 +113,7 @@ function entryOf({ id, kind, body, signer }: ArrivedCommand, by: string | undefi
   };
 }
 
-/** Returns the word for a command, such as `lock`; undefined for a command that needs parameters. */
+/** Returns the word for a command, such as `lock`; undefined if the command needs parameters. */
 function orderOf(kind: CommandKind, body: Uint8Array): string | undefined {
   const { type, words } = findRemoteKind(kind) ?? {};
   if (type === undefined || words === undefined) return undefined;
@@ -123,7 +123,7 @@ function orderOf(kind: CommandKind, body: Uint8Array): string | undefined {
   return named.find(([, one]) => hex(encodeBody(type, one)) === given)?.[0];
 }
 
-/** Adds a state to its command. A new command becomes the first of the history. */
+/** Adds a state to its command. Puts an unknown command at the start of the history. */
 function note(history: CommandHistory, report: RemoteReport, at: number): void {
   const { remoteActionId, type, status, failureCause, detail } = report;
   let command = history.find((one) => one.remoteActionId === remoteActionId);

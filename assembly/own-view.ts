@@ -19,34 +19,34 @@ import { ownCommandsOf } from './own-commands.ts';
 import { type OutboxNumbers, reportOutbox } from './own-outbox.ts';
 import type { Vehicle } from './vehicle.ts';
 
-/** Identifier bits of an identifier in a DBC, without its flags. */
+/** Bits of a DBC identifier that form the CAN identifier, without flags. */
 const IDENTIFIER = 0x1fff_ffff;
 
 export interface OwnOptions {
   readonly vin: string;
   readonly vehicle: Vehicle;
-  /** Additional content to serve. */
+  /** Additional data to serve. */
   readonly served?: Pick<CarDescription, 'captures' | 'faults' | 'tiles'>;
-  /** Name of the car in the configuration. */
+  /** Configured name of the car. */
   readonly title?: string | undefined;
   readonly agent: Pick<Agent, 'waiting' | 'status' | 'requests'>;
-  /** Stream of received frames. If omitted, clients cannot follow frames. */
+  /** Passes on received frames. If omitted, clients cannot stream frames. */
   readonly tap?: FrameTap | undefined;
   readonly store: OutboxNumbers;
   /** Controls of a bench. */
   readonly bench?: BenchControls | undefined;
-  /** Public key for push subscriptions of browsers. If omitted, the car sends no push notifications. */
+  /** Public key with which browsers subscribe to push messages. If omitted, the car sends none. */
   readonly pushKey?: string | undefined;
   /** True if the car accepts commands. */
   readonly commands: boolean;
   readonly clock: Clock;
-  /** State of the link. If `health` is omitted, only `connected` is reported. */
+  /** The link whose state is reported; without `health`, only `connected` is. */
   readonly link: { readonly connected: boolean; health?(): LinkDetails };
 }
 
 export function ownViewOf(options: OwnOptions): OwnView {
   const { store, bench, tap, vehicle, agent, clock, pushKey } = options;
-  // The bus view is in memory only while a client follows the buses.
+  // Keep the bus view in memory only while a client streams frames.
   let followers: Promise<BusStreams> | undefined;
   const load = async (frames: FrameTap): Promise<BusStreams> => {
     const { BusFollowers } = await import('./bus-view.ts');

@@ -1,13 +1,13 @@
-/** Retries reading the records while the disk does not return them: such an error is no evidence of damaged content. */
+/** Retries reading the records while the disk fails to return them: that does not prove that they are damaged. */
 import { Backoff } from '../agent/backoff.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
 
-/** Delays between attempts, ms; about four seconds in total. */
+/** Delays between attempts in ms; about four seconds in total. */
 const RETRY = { first: 250, longest: 2_000 } as const;
 const MAX_RETRIES = 4;
 
-/** Error of a disk that did not return stored data. */
+/** Error for a disk that failed to return stored data. */
 export type Unreadable = VigieError & { readonly code: 'store.unreadable' };
 
 export function isUnreadable(error: unknown): error is Unreadable {
@@ -15,8 +15,8 @@ export function isUnreadable(error: unknown): error is Unreadable {
 }
 
 /**
- * Makes the attempt, and retries with back-off while it fails with `store.unreadable`.
- * @throws VigieError `store.unreadable` if the last attempt fails; any other error of an attempt at once
+ * Makes the attempt, and retries with increasing delays while it fails with `store.unreadable`.
+ * @throws VigieError `store.unreadable` if the last attempt fails; any other error of an attempt immediately
  */
 export async function readAgain<T>(
   attempt: () => T | Promise<T>,

@@ -16,20 +16,20 @@ import type { Teardown } from './teardown.ts';
 
 interface OpenRecordsOptions {
   readonly vin: string;
-  /** Directory of records and state. If omitted, they are in memory, and are lost when the agent ends. */
+  /** Directory of records and state. If omitted, they are in memory and are lost when the agent ends. */
   readonly data?: string | undefined;
-  /** True if no agent ever ran in `data`. */
+  /** True if no agent has ever run in `data`. */
   readonly first: boolean;
   readonly settings: Pick<AgentSettings, 'outbox'>;
   /** Default: the file system of the machine. */
   readonly files?: FileSystem | undefined;
-  /** Opens the program's own store instead of one in `data`. */
+  /** Opens the program's own store, used instead of one in `data`. */
   readonly store?: (() => Promise<OwnStore>) | undefined;
   readonly clock: CarClock;
   readonly log: Log;
 }
 
-/** Store of a program. `boot` counts its starts from 1: receivers use it to distinguish messages of two starts. */
+/** A program's own store. `boot` counts its starts from 1: receivers use it to tell messages of two starts apart. */
 export interface OwnStore extends Omit<Store, 'metrics'> {
   readonly boot?: number;
 }
@@ -45,8 +45,8 @@ export interface OpenRecords {
 }
 
 /**
- * Counts this start and opens the records; adds the functions that close them to `teardowns`.
- * @throws VigieError `usage.wrong` for records of another car, `store.unreadable` if the disk does not return them
+ * Counts this start and opens the records. Adds the functions that close them to `teardowns`.
+ * @throws VigieError `usage.wrong` for another car's records, `store.unreadable` if the disk fails to return them
  */
 export async function openRecords(options: OpenRecordsOptions, teardowns: Teardown[]): Promise<OpenRecords> {
   const { vin, data, first, settings, files, clock, log } = options;
@@ -76,20 +76,20 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
     }),
   );
   teardowns.unshift(() => store.close());
-  // Makes the first commit of a folder non-empty: it writes everything that a later start requires.
+  // Ensures that the first commit in a folder is not empty, so that it writes everything that a later start requires.
   if (first) store.memory.keep(() => [['first-start', boot]]);
   return { boot, store, ledger: await read(() => openLedger(data, first, log, files)) };
 }
 
 interface KeysOptions extends Pick<OpenRecordsOptions, 'data' | 'first' | 'files' | 'clock' | 'log'> {
-  /** File of the keys that may sign commands. If omitted, only `own` may. */
+  /** Path of the file with the keys that may sign commands. If omitted, only `own` may. */
   readonly trust?: string | undefined;
   /** The unit's own key. */
   readonly own?: OwnKey | undefined;
   readonly service?: Pick<CarService, 'lacks'> | undefined;
 }
 
-/** Opens the accepted keys: those of the trust file once it can be read, with all changes by commands. */
+/** Opens the accepted keys: those of the trust file, once it can be read, plus all changes by commands. */
 export async function openKeys(
   { data, first, files, clock, log, trust, own, service }: KeysOptions,
   { store, ledger }: OpenRecords,

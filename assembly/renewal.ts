@@ -1,26 +1,26 @@
 /**
- * Renews the certificate of the car in a separate process, so that the code that creates certificates is never in the
- * memory of the agent. An open connection needs no new certificate, so each connection attempt checks for renewal.
+ * Renews the certificate of the car in a separate process, so that the agent never loads the code that creates
+ * certificates. An open connection needs no new certificate, so it is enough to check before each connection attempt.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { MqttConfiguration } from '../config/mqtt.ts';
 
-/** Longest interval of attempts that indicates refusals by the broker, perhaps because of the certificate, ms. */
+/** If attempts are closer together than this, in ms, the broker may be refusing the certificate. */
 const SOON = 600_000;
-/** Shortest interval of two renewals, ms. */
+/** Minimum time in ms between two renewals. */
 const PAUSE = 3_600_000;
 
 interface RenewalParts {
-  /** Returns the remaining part of the certificate's validity by our clock, 0 to 1; undefined if it cannot be read. */
+  /** Returns how much of the certificate's validity is left by our clock, 0 to 1; undefined if it cannot be read. */
   readonly left: () => number | undefined;
-  /** Returns monotonic time, ms. */
+  /** Returns the monotonic time in ms. */
   readonly now: () => number;
-  /** Starts a renewal, which does nothing until the certificate is close to its end. */
+  /** Starts a renewal, which does nothing unless the certificate expires soon. */
   readonly begin: () => void;
 }
 
-/** @returns function to call before each connection attempt */
+/** @returns the function to call before each connection attempt */
 export function renewalBefore({ left, now, begin }: RenewalParts): () => void {
   let dialed: number | undefined;
   let begun: number | undefined;
@@ -29,7 +29,7 @@ export function renewalBefore({ left, now, begin }: RenewalParts): () => void {
     const again = dialed !== undefined && at - dialed < SOON;
     dialed = at;
     if (begun !== undefined && at - begun < PAUSE) return;
-    // A clock that is not set yet proves nothing: after a refusal, the car asks the hub.
+    // The clock may not be set yet and then proves nothing: after a refusal, ask the hub anyway.
     if (!again && (left() ?? 0) > 1 / 3) return;
     begun = at;
     begin();
@@ -37,7 +37,7 @@ export function renewalBefore({ left, now, begin }: RenewalParts): () => void {
 }
 
 /**
- * Returns the function to call before each connection attempt; undefined for a car without a certificate of a hub.
+ * Returns the function to call before each connection attempt, or undefined if the car has no certificate from a hub.
  * `run` runs this program with other arguments, in a separate process.
  */
 export function renewalOf(
@@ -58,7 +58,7 @@ function partLeft(file: string): number | undefined {
     const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
     return (to - Date.now()) / (to - from);
   } catch {
-    // The link reports the fault of the file.
+    // The link reports what is wrong with the file.
     return undefined;
   }
 }

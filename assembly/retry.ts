@@ -5,17 +5,17 @@ import type { Clock, Log } from '../agent/ports.ts';
 import { type ErrorCode, VigieError } from '../protocol/errors.ts';
 import type { CarService } from './service.ts';
 
-/** Delay between attempts, ms. */
+/** Delay between attempts in ms. */
 const AGAIN = 60_000;
 
 interface Retry {
-  /** Event that reports the part that does not work meanwhile. */
+  /** Log event for the part that does not work meanwhile. */
   readonly event: 'callbacks.limited' | 'http.unavailable' | 'trust.unavailable';
-  /** Reads files, and applies them. */
+  /** Reads files and applies them. */
   readonly attempt: () => void | Promise<void>;
-  /** Called with the fault, and with undefined after it has ended. */
+  /** Called with the fault, and with undefined once it has ended. */
   readonly trouble: (what: string | undefined) => void;
-  /** Error codes after which the attempt is repeated; default: those of files. */
+  /** Error codes after which it is retried; default: those of faulty files. */
   readonly retried?: readonly ErrorCode[];
   readonly clock: Clock;
   readonly log: Log;
@@ -25,9 +25,10 @@ interface Retry {
 const FILES: readonly ErrorCode[] = ['configuration.wrong', 'input.unreadable'];
 
 /**
- * Makes the attempt and resolves after it. If a person can fix the error meanwhile, such as a missing or damaged file,
- * logs it once and retries every minute until it succeeds. Rejects with any other error of the first attempt.
- * @returns function that ends the retries; it resolves when no attempt is running
+ * Makes the attempt and resolves after it. If the error is one that a person can fix meanwhile, such as a missing or
+ * damaged file, logs it once and retries every minute until it succeeds. Rejects with any other error of the first
+ * attempt.
+ * @returns the function that ends the retries; it resolves when no attempt is running
  */
 export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>> {
   const { event, attempt, trouble, retried = FILES, clock, log } = retry;
@@ -60,18 +61,18 @@ export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>
   };
 }
 
-/** Dependencies of repeated attempts. */
+/** Dependencies of operations that are retried. */
 interface KeepOptions {
-  /** Shows the reason in `vigie status` and the metrics. */
+  /** Shows the fault in `vigie status` and the metrics. */
   readonly service: Pick<CarService, 'lacks'> | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Applies the keys of the trust file as soon as they can be read. Commands of keys that were added by command are
- * accepted, and those of revoked keys are refused, whatever the state of the file.
- * @returns function that ends the retries
+ * Applies the keys in the trust file as soon as they can be read. Whatever state the file is in, commands signed with
+ * keys that were added by command are accepted, and those signed with revoked keys are rejected.
+ * @returns the function that ends the retries
  */
 export function keepTrust(
   keys: TrustStore,
@@ -88,8 +89,8 @@ export function keepTrust(
 }
 
 /**
- * Reports the reason why notifications cannot be sent, until it is fixed; they wait meanwhile.
- * @returns function that ends the retries
+ * Reports why notifications cannot be sent, until that is fixed; notifications wait meanwhile.
+ * @returns the function that ends the retries
  */
 export function keepChannels(
   notificationChannels: CallbackChannels,

@@ -3,8 +3,9 @@ import type { Environment } from '../config/environment.ts';
 import type { VigieError } from '../protocol/errors.ts';
 
 /**
- * Returns functions that compute keys for control units: the simple ones, and the programs of the folder in
- * $VIGIE_SEED_KEYS. Configurations and profiles cannot name it: a remote sender must not choose programs to start.
+ * Returns functions that compute keys for control units: built-in simple ones, and programs in the folder
+ * $VIGIE_SEED_KEYS. Configurations and profiles cannot name that folder, because a remote sender must not choose
+ * programs to start.
  */
 export function seedKeys(environment: Environment): { hooks: KeyHooks; problems: readonly VigieError[] } {
   const folder = environment['VIGIE_SEED_KEYS'];

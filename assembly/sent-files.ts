@@ -1,11 +1,11 @@
-/** Files that are sent with a configuration: compressed in the command, uncompressed on the unit. */
+/** Files that are sent with a configuration, compressed in the command and uncompressed on the unit. */
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { SentFile } from '../adapters/service/generation-files.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { ConfigurationOrder } from '../protocol/schema/order.ts';
 
-/** Largest total of the files of a configuration, bytes: a small command could unpack to more than a unit can store. */
+/** Maximum total size of a configuration's files in bytes: a small command could unpack to more than fits on a unit. */
 const MOST = 4 * 1024 * 1024;
 
 type PackedFile = NonNullable<ConfigurationOrder['files']>[number];
@@ -14,7 +14,7 @@ export function packFile({ path, contents }: SentFile): PackedFile {
   return { path, deflated: new Uint8Array(deflateRawSync(contents, { level: 9 })) };
 }
 
-/** @throws VigieError `configuration.wrong` for files that cannot be unpacked, or are too large */
+/** @throws VigieError `configuration.wrong` if the files cannot be unpacked or are too large */
 export function unpackFiles(packed: readonly PackedFile[]): SentFile[] {
   let room = MOST;
   return packed.map(({ path, deflated }) => {
@@ -32,7 +32,7 @@ export function unpackFiles(packed: readonly PackedFile[]): SentFile[] {
   });
 }
 
-/** Returns the digest by which the cloud, which also has the body of the command, identifies a sent configuration. */
+/** Returns the digest by which the cloud, which also has the command's body, identifies a sent configuration. */
 export function digestOf(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('hex').slice(0, 32);
 }

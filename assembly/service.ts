@@ -1,4 +1,4 @@
-/** Service around a running agent: the service manager, health reports, starts and ends. */
+/** Service around a running agent: service manager, health reports, and how runs start and end. */
 
 import { join } from 'node:path';
 import {
@@ -27,20 +27,20 @@ import type { Configurations } from './generation.ts';
 import { nodeName } from './node-lines.ts';
 import { version } from './version.ts';
 
-/** Name of the socket that `vigie status` reads, in the folder of the records. */
+/** Name of the socket that `vigie status` reads, in the folder of records. */
 export const STATUS_SOCKET = 'agent.sock';
 
-/** Reasons why parts of the agent wait for files that are missing or damaged. */
+/** Reasons why parts of the agent wait for missing or damaged files. */
 export interface Lacking {
   /** Reason why the interface is not served. */
   readonly interface?: string;
-  /** Reason why commands of the keys in the trust file, or of all keys, are refused. */
+  /** Reason why commands are rejected if signed by keys in the trust file, or by any key. */
   readonly trust?: string;
   /** Reason why some or all notifications cannot be sent. */
   readonly callbacks?: string;
 }
 
-/** The answer to `vigie status`. */
+/** Response to `vigie status`. */
 export interface StatusReport extends HealthSnapshot {
   readonly version: string;
   readonly vin: string;
@@ -49,7 +49,7 @@ export interface StatusReport extends HealthSnapshot {
   readonly configuration: HelloConfiguration;
   /** How the previous run ended, unless a command stopped it. */
   readonly before?: string;
-  /** Parts that wait until files are fixed, with the reasons. Omitted if all parts work. */
+  /** Reasons why parts wait until files are fixed. Omitted if all parts work. */
   readonly lacking?: Lacking;
   /** VIN that the car reports, if it differs from the configured one. */
   readonly carVin?: string;
@@ -61,31 +61,31 @@ export interface StatusReport extends HealthSnapshot {
 export interface CarService {
   readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
   readonly overseer: Overseer;
-  /** Returns the wrapped store of the outbox, which the agent uses instead. */
+  /** Returns a wrapper of the outbox store, for the agent to use instead. */
   store(store: { readonly outbox: OutboxStore; readonly metrics?: JournalVitals }): OutboxStore;
-  /** Called with the reason why a part waits for its files, and with undefined when it no longer waits. */
+  /** Call with the reason why a part waits for its files, and with undefined once it no longer waits. */
   lacks(part: keyof Lacking, why: string | undefined): void;
-  /** Returns event handlers that observe the link and forward to the agent. */
+  /** Returns event handlers that observe the link and forward its events to the agent. */
   events(agent: CoreAgent, link: Reporting): LinkEvents;
 }
 
-/** Link that reports its state. */
+/** A link that reports its state. */
 export interface Reporting {
   health(): LinkDetails;
 }
 
-/** Properties of an agent, whole or minimal, that the service observes. */
+/** Properties that the service observes of an agent, full or minimal. */
 export interface CoreAgent extends LinkEvents {
   readonly readings?: number;
   readonly refused?: number;
   readonly faults?: number;
-  /** Sends a `hello`: identity and state of the unit. */
+  /** Sends a `hello` with the identity and state of the unit. */
   hello?(): void;
-  /** True if the car is in use, so its buses should carry frames. */
+  /** True if the car is in use, so that its buses should carry frames. */
   readonly inUse?: boolean;
 }
 
-/** Records the starts of the agent in one folder of records. */
+/** Records the starts of the agent in a folder of records. */
 export class Starts {
   /** Number of crashes shortly before this start. */
   readonly crashes: number;
@@ -116,12 +116,12 @@ export class Starts {
     return this.crashes >= CRASHES;
   }
 
-  /** Delay before the start, ms. */
+  /** Delay before the start in ms. */
   get backOff(): number {
     return backOff(this.crashes);
   }
 
-  /** Counts this start, and arranges that an error that ends it is recorded. */
+  /** Counts this start, and ensures that an error that ends the run is recorded. */
   async begin(): Promise<void> {
     removeCrashReport(this.#data);
     this.#forget = writeCrashReports(this.#data);
@@ -134,7 +134,7 @@ export class Starts {
     await this.#write(ended(this.#document.data));
   }
 
-  /** Clears the count of crashes: a change was made that may have fixed them. */
+  /** Clears the count of crashes: something was changed that may have fixed them. */
   async forgive(): Promise<void> {
     await this.#write([]);
   }
@@ -145,7 +145,7 @@ export class Starts {
     writeFatal(this.#data, error);
   }
 
-  /** Writes the runs. If the disk refuses, the agent must still record. */
+  /** Writes the runs. If the disk fails, the agent must still record the car. */
   async #write(runs: readonly AgentRun[]): Promise<void> {
     try {
       await this.#document.write(runs);
@@ -165,7 +165,7 @@ interface ServiceOptions {
   readonly configurations: Configurations;
   readonly starts: Pick<Starts, 'before'>;
   readonly metrics?: Listening;
-  /** Reason for the minimal mode. If omitted, the agent is not in it. */
+  /** Reason for minimal mode. If omitted, the agent runs in full. */
   readonly minimal?: string;
   /** Missing entries of the data folder. */
   readonly missing?: readonly HelloMissing[];
@@ -201,7 +201,7 @@ export class Service implements CarService {
     this.agentCommands = new Map([['Configuration', options.configurations.agentCommand]]);
   }
 
-  /** Opens the endpoints that report the agent's health; logs and skips an address that cannot be used. */
+  /** Opens the endpoints that report the agent's health. If an address cannot be used, logs and skips it. */
   static async open(options: ServiceOptions): Promise<Service> {
     const { environment, log, data, metrics } = options;
     const service = new Service(options, await openNotifier(environment, log));
@@ -261,7 +261,7 @@ export class Service implements CarService {
     else this.#lacking.set(part, why);
   }
 
-  /** Compares the VIN that the car reports. A difference is reported until the car returns the configured VIN. */
+  /** Compares the car's VIN with the configured one. Reports a difference until the car returns the configured VIN. */
   readonly vinRead = (carVin: string): void => {
     const { vin, log } = this.#options;
     const differs = carVin !== vin;
@@ -304,13 +304,13 @@ export class Service implements CarService {
     return sources.map((source) => this.health.readings(source.apart === true ? 'receiver' : 'requests', source));
   }
 
-  /** Call when the broker has acknowledged a message: this proves that it was reached. */
+  /** Call when the broker has acknowledged a message, which proves that the broker was reached. */
   readonly published = (_topic: string, payload: Uint8Array): void => {
     this.health.published(payload.byteLength);
     if (this.#reached) return;
     this.#reached = true;
     this.#options.configurations.reached().then(
-      // The sender of the configuration waits for this.
+      // The sender of the configuration waits for this message.
       (applied) => applied && this.#hello(),
       (error: Error) => this.#options.log.error('configuration.copyUnwritten', { error: error.message }),
     );
@@ -335,7 +335,7 @@ export class Service implements CarService {
     };
   }
 
-  /** `ends`: true if the process ends with the run; otherwise it restarts. */
+  /** @param ends true if the process ends with this run; otherwise the agent restarts */
   async close(ends: boolean): Promise<void> {
     for (const server of this.#servers) await server.close();
     if (ends) this.#notifier.stopping('stopped');

@@ -1,16 +1,16 @@
-/** Checks that the values of a quantity fit into the integers of columns, and change by more than one step of these. */
+/** Checks that a quantity's values fit into the integers of columns, and change by more than one step of them. */
 import type { Signal } from '../adapters/can/dbc/index.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import type { CustomSignal } from '../protocol/profile.ts';
 
-/** Largest absolute value of integers in columns (protocol/columns/numbers.ts). */
+/** Maximum absolute value of integers in columns (protocol/columns/numbers.ts). */
 const REACH = 2 ** 51;
 
 type StepFault = Required<Pick<Diagnostic, 'severity' | 'message' | 'fix'>>;
 
 /**
- * Returns the fault of a signal's resolution. `described` is undefined if no DBC describes the signal: its range is
- * unknown then. `shared`: true if its rule is that of a wildcard, which applies to wide and narrow signals alike.
+ * Returns what is wrong with a signal's resolution. `described` is undefined if no DBC describes the signal, whose
+ * range is then unknown. `shared`: true if the rule is a wildcard's, which applies to wide and narrow signals alike.
  */
 export function stepFault(signal: CustomSignal, described: Signal | undefined, shared = false): StepFault | undefined {
   if (signal.kind !== 'quantity') return undefined;
@@ -40,14 +40,14 @@ export function stepFault(signal: CustomSignal, described: Signal | undefined, s
   return fault(useless, `${between}: it never changes by the dead-band ${rule.deadBand}`, 'make deadBand smaller');
 }
 
-/** Returns the range of all raw values of the bits in the unit of the profile, and their own step. */
+/** Returns the range that the signal's bits can represent, in the unit of the profile, and the step of raw values. */
 function rangeOf({ type, length, factor, offset }: Signal, { scale, shift }: CustomSignal) {
   const [first, last] = type === 'signed' ? [-(2 ** (length - 1)), 2 ** (length - 1) - 1] : [0, 2 ** length - 1];
   const ends = [first, last].map((raw) => (raw * factor + offset) * scale + shift);
   return { low: Math.min(...ends), high: Math.max(...ends), own: Math.abs(factor * scale) };
 }
 
-/** Formats a value rounded up, so that it is a sufficient advice. */
+/** Formats a value rounded up, so that the advised value is large enough. */
 function shown(value: number): string {
   const digits = value.toPrecision(2);
   return String(Number(digits) >= value ? Number(digits) : Number((value * 1.05).toPrecision(2)));

@@ -5,10 +5,10 @@ import { defined } from '../protocol/defined.ts';
 import { recordingDefaults } from '../protocol/recording.ts';
 import { loadVehicle, type Vehicle } from './vehicle.ts';
 
-/** Delay before a trip ends on the loop, where the car stops for 30 s between its trips, ms. */
+/** Delay in ms before a trip ends in scenario `loop`, in which the car stops for 30 s between trips. */
 const LOOP_GRACE = 15_000;
 
-/** Returns the vehicle of the bench. On the loop its trips end after a short stop, so that viewers see them end. */
+/** Returns the bench vehicle. In scenario `loop` trips end after a short stop, so that viewers see them end. */
 export function benchVehicle(scenario: ScenarioName): Vehicle {
   const vehicle = loadVehicle('bench');
   if (scenario !== 'loop') return vehicle;
@@ -17,8 +17,8 @@ export function benchVehicle(scenario: ScenarioName): Vehicle {
 }
 
 /**
- * Returns the simulated car, which sends the frames of its profile's DBC. `restore`: state of an earlier run. Scenario
- * `parked`: a car that stays where it is.
+ * Returns the simulated car, which sends the frames in its profile's DBC. `restore`: state of an earlier run. Scenario
+ * `parked`: the car never moves.
  */
 export function benchCar(
   vehicle: Vehicle,

@@ -1,4 +1,4 @@
-/** Creates the sources and the bus access for the inputs of a configuration. */
+/** Creates the sources and the bus access for the inputs in a configuration. */
 
 import { CandumpRecorder } from '../adapters/can/log/recorder.ts';
 import { LogSource } from '../adapters/can/log/source.ts';
@@ -44,21 +44,22 @@ interface Sources {
   readonly readings: readonly ReadingSource[];
   /** If omitted, no bus accepts frames. */
   readonly sender?: FrameSender;
-  /** Requesters that send commands to control units, by the bus name of the profile. */
+  /** Requesters that send commands to control units, by the name of their bus in the profile. */
   readonly requesters: ReadonlyMap<string, UdsRequester>;
-  /** Control units to ask for fault codes. If omitted, the agent reads no fault codes. */
+  /** Control units from which fault codes are requested. If omitted, the agent reads no fault codes. */
   readonly faults?: AskedForFaults;
   /** Closes the recording. */
   readonly close?: () => void;
-  /** Lets frames of a bus with these identifiers pass the kernel filter, in addition to those of the profile. */
+  /** Lets frames of a bus with these identifiers pass the kernel filter, besides those of the profile. */
   readonly listen: (bus: string, identifiers: readonly (number | IdentifierFilter)[]) => void;
 }
 
-/** Usual speeds of protocols on serial lines, bit/s: NMEA 0183 §3, USB adapters. */
+/** Usual speeds of serial lines in bit/s: NMEA 0183 §3, USB adapters. */
 const BAUD = { nmea: 9_600, slcan: 115_200 };
 
 /**
- * Returns the inputs of the configuration. While the unit sleeps (`rest`), only the car's own frames are received.
+ * Returns the sources for the configured inputs. While the unit sleeps (`rest`), only the car's own frames are
+ * received.
  * @throws VigieError `configuration.wrong` for an invalid address
  */
 export function sourcesOf(
@@ -138,7 +139,7 @@ export function sourcesOf(
   };
 }
 
-/** Longest time that recorded frames stay in memory before a write, ms: a power cut loses at most these. */
+/** Maximum time in ms that recorded frames stay in memory: a power cut loses at most these. */
 const FLUSH = 1_000;
 
 function recorderOf({ record }: InputsOfCar, log: Log): CandumpRecorder | undefined {
@@ -147,7 +148,7 @@ function recorderOf({ record }: InputsOfCar, log: Log): CandumpRecorder | undefi
   return new CandumpRecorder({ ...record, log });
 }
 
-/** Flushes frames after `written` was called, and never without new frames; `close` closes the recording. */
+/** Flushes frames some time after `written` was called, and never without new frames. `close` closes the recording. */
 function keepFlushed(recorder: CandumpRecorder, clock: CarClock): { written(): void; close(): void } {
   let cancel: (() => void) | undefined;
   return {
@@ -195,7 +196,7 @@ function open(
     }
     case 'slcan': {
       const where = `${file}:${input.line}`;
-      // If no commands are permitted, the adapter only listens.
+      // If neither requests nor commands are configured, the adapter only listens.
       const sends = asked || diagnosed || (commands !== undefined && isCommanded(vehicle, bus));
       const adapter = new SlcanBus({
         bus,
@@ -211,7 +212,7 @@ function open(
     }
     case 'log': {
       const { log: path, loop } = input;
-      // Replayed frames act as live ones, so they get the current time.
+      // Replayed frames stand for live ones, so they get the current time.
       const speed = path === '-' ? Number.POSITIVE_INFINITY : input.speed;
       const source = new LogSource(path, { bus, speed, loop, clock, times: 'clock' });
       source.finished.then(input.ended, (error: Error) => {
@@ -222,7 +223,7 @@ function open(
   }
 }
 
-/** Returns the identifier of the unit's answers. */
+/** Returns the identifier of the unit's responses. */
 function answersOf({ address }: ControlUnit): number {
   const { request, extended, response = usualAnswer(request, extended) } = address;
   return extended ? (response | EXTENDED) >>> 0 : response;
@@ -248,7 +249,7 @@ export function heardOf(
   const named = [...sources, ...signals].filter((source) => source.bus === undefined || source.bus === bus);
   const wanted = [...identifiersOf(named, vehicle.databases, bus), ...captured];
   const units = unitsWithFaults(configuration, vehicle).filter((unit) => unit.bus === bus);
-  // A bus for commands or requests must receive all frames: without any, it would seem to sleep.
+  // A bus for commands or requests must receive all frames; otherwise it would seem to sleep.
   if (wanted.length === 0 && (units.length > 0 || (commands !== undefined && isCommanded(vehicle, bus)))) {
     return undefined;
   }
@@ -261,13 +262,13 @@ function receiver(
   { clock, log, rest }: Surroundings,
 ): ReadingSource {
   const way = readLineAddress(address, BAUD.nmea, `${file}:${line}`);
-  // A file may be a recording, which contains times of another day.
+  // A file may be a recording, whose times are from another day.
   const time = sets && way.kind !== 'file' ? { time: clock.discipline.bind(clock) } : {};
   const open = lineTo(way, clock, rest);
   return new GnssSource({ name: address, format: kind, open, clock, log, earliest: EARLIEST, rest, ...time });
 }
 
-/** Returns the source with an additional first listener. Its errors go to `failed`; the agent receives the batch. */
+/** Returns the source with an additional listener, called first. Passes its errors to `failed`, and all batches on. */
 function tapped(
   source: FrameSource,
   listener: (batch: FrameBatch) => void,
@@ -292,7 +293,7 @@ function tapped(
   };
 }
 
-/** Returns a sender that passes each frame to the bus that the frame names. */
+/** Returns a sender that sends each frame on the bus named in the frame. */
 function byBus(senders: ReadonlyMap<string, FrameSender>): FrameSender {
   return {
     send: async (frame: OutgoingFrame) => {

@@ -1,9 +1,9 @@
 import type { Log } from '../agent/ports.ts';
 
-/** Ends one thing that was started. */
+/** Ends something that was started. */
 export type Teardown = () => Promise<unknown>;
 
-/** Calls `end`, and logs its error, so that all other teardowns still run. */
+/** Calls `end` and logs its error, so that all other teardowns still run. */
 export async function quietly(end: Teardown, log: Log): Promise<void> {
   try {
     await end();
@@ -13,7 +13,7 @@ export async function quietly(end: Teardown, log: Log): Promise<void> {
 }
 
 /**
- * Runs `begin`, which prepends the function that ends each thing it starts to `teardowns`. `stop` calls them in order.
+ * Runs `begin`, which prepends the function that ends each started thing to `teardowns`. `stop` calls them in order.
  * If `begin` rejects, ends everything that was started, then rejects with the same error.
  */
 export async function withTeardown<T>(

@@ -29,11 +29,11 @@ import { seedKeys } from './seed-keys.ts';
 export interface Vehicle {
   readonly profile: VehicleProfile & Pick<WrittenProfile, 'buses' | 'commands' | 'file' | 'title' | 'writtenSignals'>;
   readonly databases: readonly BoundDatabase[];
-  /** Signal sets of each bus for requests, by the name of the bus. */
+  /** Signal sets by the name of the bus on which they are requested. */
   readonly signalSets: ReadonlyMap<string, readonly SignalSet[]>;
 }
 
-/** Reads a DBC. A file that cannot be read is a finding, as any other fault. */
+/** Parses a DBC. If the file cannot be read, that is a finding like any other fault. */
 export function readDbc(file: string): { database?: Database; diagnostics: readonly Diagnostic[] } {
   let bytes: Uint8Array;
   try {
@@ -46,7 +46,7 @@ export function readDbc(file: string): { database?: Database; diagnostics: reado
   return parseDbc(bytes, file);
 }
 
-/** Returns all findings about a profile and its network descriptions, and the vehicle if it can be used. */
+/** Returns all findings about a profile and its network descriptions, and the vehicle if it is usable. */
 export function inspectVehicle(
   nameOrPath: string,
   extraDbc: readonly string[] = [],
@@ -54,7 +54,7 @@ export function inspectVehicle(
   const { profile, diagnostics } = loadProfile(nameOrPath, { shipped: shippedProfiles, extraDbc });
   const found = [...diagnostics];
   if (profile === undefined) return { diagnostics: found };
-  // If the profile has a single bus, its name in a log or of an interface does not matter.
+  // If the profile has only one CAN bus, its name in a log or for an interface does not matter.
   const single = profile.buses.filter(({ kind }) => kind === 'can').length === 1;
   const signalSets = new Map<string, readonly SignalSet[]>();
   const databases: BoundDatabase[] = [];
@@ -138,7 +138,7 @@ function readSignalSet(file: string, found: Diagnostic[]): SignalSet[] {
   }
 }
 
-/** An item that a profile requires from a bus, and its place in the profile. */
+/** Something that a profile requires from a bus, and where in the profile. */
 type Named = WantedSignal & { readonly bus: string; readonly line: number; readonly kind?: string };
 
 function unknownSignals(
@@ -147,9 +147,9 @@ function unknownSignals(
   single: boolean,
   databases: readonly BoundDatabase[],
 ): Diagnostic[] {
-  // The DBC does not describe the contents of other buses.
+  // No DBC describes the contents of other buses.
   const named: readonly Named[] = [...sources, ...writtenSignals].filter(
-    // If the DBC has the message, it has all of its signals.
+    // If the DBC describes the message, it describes all of its signals.
     ({ bus, message, signal }) =>
       frames.has(bus) && (signal !== '*' || messagesOf(bus, message, databases).length === 0),
   );
@@ -186,7 +186,7 @@ function unknownParameters(
   });
 }
 
-/** Returns the settings for polling a bus, from the profile. */
+/** Returns the profile's settings for polling a bus. */
 export function pollSettings({ signals, modelYear, ...obd }: ObdBus): PollSettings {
   return { ...defaultPollSettings, ...obd, rules: signals, modelYear };
 }
@@ -214,7 +214,7 @@ function unknownCommands({ file, commands }: WrittenProfile, databases: readonly
     severity,
     message: `${problem.action}: ${problem.message}`,
   });
-  // Programs for keys are on the unit, and may be missing on the machine where a profile is written.
+  // Programs that compute keys are on the unit; they may be missing where a profile is written.
   const { hooks, problems } = seedKeys(process.env);
   const unlocks = Object.values(commands).some(({ uds }) => uds?.security !== undefined);
   return [
@@ -226,7 +226,7 @@ function unknownCommands({ file, commands }: WrittenProfile, databases: readonly
   ];
 }
 
-/** Returns the recorder of the vehicle's custom signals. It is loaded only for a vehicle with custom signals. */
+/** Returns the recorder of custom signals. Loads it only if the vehicle has custom signals. */
 export async function signalsOf({ profile }: Vehicle): Promise<Pick<AgentPorts, 'signals'>> {
   const { signals = [], texts = [] } = profile;
   if (signals.length + texts.length === 0) return {};

@@ -1,4 +1,4 @@
-/** Access of the HTTP interface to a running car. */
+/** Gives the HTTP interface access to a running car. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { NamedVehicle } from '../adapters/callbacks/notification.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
@@ -27,12 +27,12 @@ interface NameOptions {
 interface ViewOptions {
   readonly vin: string;
   readonly vehicle: Vehicle;
-  /** True if commands are allowed. */
+  /** True if commands are permitted. */
   readonly commands: boolean;
   readonly http: InterfaceOptions['http'];
 }
 
-/** Returns the address of the car for notifications: in the interface with its first fleet, otherwise its VIN. */
+/** Returns the names of the car in notifications: those of the interface if there is one, otherwise its VIN. */
 export function namesOf({ vin, vehicle, http }: NameOptions): NamedVehicle {
   const { id = idOf(vin), motorization = motorizationOf(vehicle) } = http === undefined ? { id: vin } : describe(http);
   const fleets = http === undefined ? [] : fleetsOf(http);
@@ -45,7 +45,7 @@ export function namesOf({ vin, vehicle, http }: NameOptions): NamedVehicle {
   };
 }
 
-/** Returns the view of the car for the interface. All data are read on request. */
+/** Returns the view of the car for the interface. It reads all data on request. */
 export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore): CarView {
   const { vin, vehicle, commands, http } = options;
   const { id = idOf(vin), motorization = motorizationOf(vehicle), ...described } = describe(http);
@@ -64,7 +64,7 @@ export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore)
     callbacks: agent.callbacks,
     remotes: agent.requests,
     fleets: fleetsOf(http).map((fleet) => ({ id: fleet })),
-    // The car has only the contents of its users' tokens, which do not include their names.
+    // The car knows its users only from their tokens, which do not contain names.
     user: () => ({}),
     newId: randomUUID,
   };
@@ -127,7 +127,7 @@ export function benchOf(http: ViewOptions['http']): BenchControls | undefined {
   return 'local' in http ? http.bench : undefined;
 }
 
-/** Returns the name of the car in the configuration, without a language. */
+/** Returns the configured name of the car, in the default language. */
 export function titleOf(http: ViewOptions['http']): string | undefined {
   const { label } = describe(http);
   return typeof label === 'object' ? label['default'] : label;
@@ -142,7 +142,7 @@ export function idOf(vin: string): string {
   return createHash('sha256').update(vin).digest('hex').slice(0, 16);
 }
 
-/** Returns the motorization, from the energies that the profile feeds. */
+/** Derives the motorization from the energies that the profile feeds. */
 function motorizationOf({ profile }: Vehicle): NamedVehicle['motorization'] {
   const feeds = (energy: string): boolean => profile.sources.some(({ path }) => path.startsWith(`energies.${energy}.`));
   if (profile.constants['energies.Fuel.subType'] === 'Hydrogen') return 'Hydrogen';

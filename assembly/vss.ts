@@ -1,4 +1,4 @@
-/** Compares custom signals of a vehicle with COVESA's Vehicle Signal Specification: names, types and units. */
+/** Compares a vehicle's custom signals with COVESA's Vehicle Signal Specification: names, types and units. */
 
 import { readable, signalNamed } from '../adapters/can/dbc/index.ts';
 import type { VssSignal, VssTree } from '../config/vss.ts';
@@ -12,14 +12,14 @@ import type { Vehicle } from './vehicle.ts';
 
 const SAME: UnitConversion = { scale: 1, offset: 0 };
 
-/** Returns differences from the specification, with the names that were probably meant. */
+/** Returns differences from the specification, with suggested names. */
 export function compareWithVss(vehicle: Vehicle, tree: VssTree): Diagnostic[] {
   const { file, signals = [], writtenSignals } = vehicle.profile;
   const lines = new Map(writtenSignals.map(({ name, line }) => [name, line]));
   const names = new VssNames(tree);
   const found: Diagnostic[] = [];
   for (const signal of signals) {
-    // An unwritten name belongs to a wildcard.
+    // If the name is not in the file, it comes from a wildcard.
     const line = lines.get(signal.name) ?? lines.get(`${signal.name.slice(0, signal.name.lastIndexOf('.'))}.*`) ?? 0;
     const find = (severity: Diagnostic['severity'], message: string, fix?: string): void => {
       found.push({ file, line, severity, message, ...defined({ fix }) });
@@ -61,7 +61,7 @@ function compare(signal: CustomSignal, specified: VssSignal, range: Range | unde
   if (kind === 'quantity') compareQuantity(signal, specified, range, find);
 }
 
-/** Returns the kinds that values of this type may have; the usual kind first. */
+/** Returns the kinds that values of this type may have, the usual kind first. */
 function kindsOf({ datatype, allowed }: VssSignal): CustomSignal['kind'][] {
   if (datatype === 'boolean') return ['flag'];
   if (/^(u?int(8|16|32|64)|float|double)$/.test(datatype)) {
@@ -108,7 +108,7 @@ function compareQuantity(signal: CustomSignal, specified: VssSignal, range: Rang
   );
 }
 
-/** Returns the conversion to the unit of the specification; undefined, with a finding, if there is no conversion. */
+/** Returns the conversion to the specified unit. If there is none, reports a finding and returns undefined. */
 function compareUnits({ name, unit, scale, shift }: CustomSignal, specified: VssSignal, find: Find) {
   const wanted = specified.unit;
   if (wanted === undefined) {
@@ -136,7 +136,7 @@ function compareUnits({ name, unit, scale, shift }: CustomSignal, specified: Vss
   return conversion;
 }
 
-/** Returns the physical range by the DBC in the unit of the profile, or undefined. */
+/** Returns the physical range according to the DBC, in the unit of the profile, or undefined. */
 function rangeOf(
   { bus, message, signal, scale, shift, kind }: CustomSignal,
   { databases }: Vehicle,
@@ -152,7 +152,7 @@ function rounded(value: number): number {
   return Number(value.toPrecision(9)) + 0;
 }
 
-/** Finds names with a similar last part, and among these the names that share most of the other parts. */
+/** Finds names whose last part is similar, and prefers those that share most of the other parts. */
 class VssNames {
   /** Names by their last part. */
   readonly #byLeaf = new Map<string, string[]>();
@@ -166,7 +166,7 @@ class VssNames {
     }
   }
 
-  /** Returns at most three of the closest names. Names that share only a similar last part are not close. */
+  /** Returns up to three of the closest names. Names that share only a similar last part do not count as close. */
   closeTo(name: string): string[] {
     const parts = name.split('.');
     const leaf = parts.at(-1) as string;

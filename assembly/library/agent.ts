@@ -1,4 +1,4 @@
-/** The agent as a part of another program. */
+/** The agent as part of another program. */
 
 import { type CarClock, SystemClock } from '../../adapters/clock/system.ts';
 import type { Agent } from '../../agent/agent.ts';
@@ -22,27 +22,27 @@ import { type InputDescription, isFrameSource, isPort } from './source.ts';
 
 export type StatusPath = keyof StatusPaths;
 
-/** Change of one value of Status. `value` is undefined if it is no longer known. `at` is UTC ms. */
+/** A change of one value of Status at `at` in UTC ms. `value` is undefined if it is no longer known. */
 export type StatusChange = {
   readonly [P in StatusPath]: { readonly path: P; readonly value: StatusPaths[P] | undefined; readonly at: number };
 }[StatusPath];
 
 export interface AgentEvents {
-  /** Emitted when a value of Status has changed. */
+  /** A value of Status has changed. */
   readonly change: StatusChange;
-  /** Emitted when the agent has created a message (a union by `kind`). Soon on disk, and published when possible. */
+  /** The agent has created a message (a union by `kind`), which will soon be on disk and be published when possible. */
   readonly record: Message;
 }
 
 /** Current values of the car. */
 export interface StatusValues {
-  /** Returns undefined while the value is unknown, and before the agent has started. */
+  /** Returns undefined if the value is unknown or the agent has not started. */
   get<P extends StatusPath>(path: P): StatusPaths[P] | undefined;
 }
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Adds the sentence of each event as `message`. */
+/** Adds the sentence that explains each event as `message`. */
 function explained(log: LogSink): Log {
   const write =
     (level: LogLevel) =>
@@ -52,8 +52,9 @@ function explained(log: LogSink): Log {
 }
 
 /**
- * Reads the profile and checks that all options match; opens nothing before {@link VigieAgent.start}.
- * @throws VigieError `configuration.wrong` for a faulty profile or inputs that do not match it (with `diagnostics`),
+ * Reads the profile and checks that all options match; opens nothing until {@link VigieAgent.start}.
+ * @throws VigieError `configuration.wrong` for a faulty profile or for inputs that do not match it (with
+ * `diagnostics`),
  * `usage.wrong` for options that are missing, unknown, invalid or contradictory
  */
 export async function createAgent(options: CreateAgentOptions): Promise<VigieAgent> {
@@ -75,10 +76,10 @@ export async function createAgent(options: CreateAgentOptions): Promise<VigieAge
   return new VigieAgent(options, vehicle, given.length === 0 ? undefined : inputs);
 }
 
-/** @throws VigieError `configuration.wrong` with the first finding in its message: a program may show nothing else */
+/** @throws VigieError `configuration.wrong`, whose message is the first finding: a program may show nothing else */
 async function vehicleOf(profile: string): Promise<Vehicle> {
   try {
-    // The simulated car stops for 30 s between its trips: with the usual limits a trip would never end.
+    // The simulated car stops for 30 s between its trips, so with the usual limits a trip would never end.
     return profile === 'bench' ? (await import('../simulation.ts')).benchVehicle('loop') : loadVehicle(profile);
   } catch (error) {
     if (!(error instanceof FilesRefused)) throw error;
@@ -93,11 +94,11 @@ function storeOptions(store: CreateAgentOptions['store']): Pick<CarOptions, 'sto
   if (store === undefined) return {};
   if (typeof store === 'function') return { store };
   if ('directory' in store) return { data: store.directory };
-  // The program closes its store: another agent may use it afterwards.
+  // Only the program closes its store, because another agent may use it afterwards.
   return { store: async () => ({ ...store, close: async () => undefined }) };
 }
 
-/** The agent of one car. One process can run several. */
+/** The agent of one car. A process can run several agents. */
 export class VigieAgent {
   readonly #options: CreateAgentOptions;
   readonly #vehicle: Vehicle;
@@ -129,7 +130,7 @@ export class VigieAgent {
     },
   };
 
-  /** Address of the HTTP interface; undefined while it is not served. */
+  /** URL of the HTTP interface; undefined while the interface is not served. */
   get url(): string | undefined {
     return this.#url;
   }
@@ -140,7 +141,7 @@ export class VigieAgent {
   }
 
   /**
-   * Calls `listener` with each event, until the returned function is called. Errors of a listener are logged.
+   * Calls `listener` for each event until the returned function is called. Errors of listeners are logged.
    * @throws VigieError `usage.wrong` for an event that does not exist
    */
   on<E extends keyof AgentEvents>(event: E, listener: (event: AgentEvents[E]) => void): () => void {
@@ -154,11 +155,11 @@ export class VigieAgent {
   }
 
   /**
-   * Opens the store, the link and the sources. If a broker or a source is not available yet, the agent retries without
-   * an error; a recording must exist.
-   * @throws VigieError `usage.wrong` if it already runs or another agent uses its directory, `configuration.wrong` for
-   * unusable addresses and files, `input.unreadable` for a recording that does not exist, `package.missing`
-   * if an optional package is not installed
+   * Opens the store, the link and the sources. Retries without an error if a broker or source is not available yet;
+   * recordings, however, must exist.
+   * @throws VigieError `usage.wrong` if the agent already runs or another one uses its directory, `configuration.wrong`
+   * for unusable addresses and files, `input.unreadable` for a recording that does not exist, `package.missing` if an
+   * optional package is not installed
    */
   async start(): Promise<void> {
     if (this.#car !== undefined) {
@@ -176,8 +177,8 @@ export class VigieAgent {
   }
 
   /**
-   * Stops the sources, hands over open records and closes the link. Resolves for each caller when everything is on
-   * disk, or at once if the agent does not run.
+   * Stops the sources, stores open records and closes the link. Resolves, for every caller, when everything is on disk,
+   * or immediately if the agent does not run.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#end().finally(() => {
@@ -188,7 +189,7 @@ export class VigieAgent {
 
   async #end(): Promise<void> {
     const begun = this.#car;
-    // start() reports why an agent could not start.
+    // start() has reported why the agent could not start.
     const car = await begun?.catch(() => undefined);
     this.#url = undefined;
     try {
@@ -206,7 +207,7 @@ export class VigieAgent {
       await checkRecordings(this.#inputs);
       await loadPackages(this.#inputs);
     }
-    // Only an agent with such inputs loads the modules that open them.
+    // Load the modules that open inputs only if there are inputs.
     const opened =
       this.#inputs === undefined
         ? undefined
@@ -217,7 +218,7 @@ export class VigieAgent {
         vin,
         vehicle: this.#vehicle,
         clock,
-        // A program that stops an agent no longer advances its clock.
+        // A program may stop advancing its clock when it stops the agent.
         stopTimer: firstOf(clock, new SystemClock()),
         log: this.#log,
         rest,
@@ -268,7 +269,7 @@ export class VigieAgent {
   }
 }
 
-/** Calls back when the first of two clocks does, and possibly again when the other does. */
+/** Calls back when the first of two clocks does, and possibly again when the other one does. */
 function firstOf(one: CarClock, other: CarClock): Pick<CarClock, 'after'> {
   return {
     after: (delay, due) => {
@@ -289,7 +290,7 @@ function isReadingSource(source: FrameSource | ReadingSource): source is Reading
   return !isFrameSource(source);
 }
 
-/** Sends each frame to the program's own source of its bus if that accepts frames, otherwise to the inputs. */
+/** Sends each frame to the program's own source of its bus if that source accepts frames, otherwise to the inputs. */
 function senderOf(
   own: readonly (FrameSource | ReadingSource)[],
   inputs: FrameSender | undefined,

@@ -23,7 +23,7 @@ export type { Diagnostic } from '../../protocol/diagnostic.ts';
 export type { CanDescription, RecordingDescription };
 
 export interface BusOptions {
-  /** Name of the bus in the profile; default: its only CAN bus. */
+  /** Name of the bus in the profile; default: the profile's only CAN bus. */
   readonly bus?: string;
 }
 
@@ -50,7 +50,7 @@ export function socketcan(name: string, options: BusOptions = {}): CanDescriptio
 }
 
 export interface StickOptions extends BusOptions {
-  /** Bit rate, bit/s; default 500,000. */
+  /** Bit rate in bit/s; default 500,000. */
   readonly bitrate?: number;
 }
 
@@ -63,14 +63,14 @@ export function slcan(address: string, options: StickOptions = {}): CanDescripti
 }
 
 export interface CanLogOptions extends BusOptions {
-  /** Playback speed factor; default 1, as recorded. */
+  /** Factor of the playback speed; default 1, as recorded. */
   readonly speed?: number;
   readonly loop?: boolean;
-  /** Called once, when the last frame was played or the agent stops earlier. Must not throw. */
+  /** Called once, after the last frame or if the agent stops earlier. Must not throw. */
   readonly ended?: () => void;
 }
 
-/** Plays a recording in a format that `vigie decode` reads; its frames get the current time. */
+/** Plays a recording in one of the formats that `vigie decode` reads. Its frames get the current time. */
 export function canLog(file: string, options: CanLogOptions = {}): CanDescription {
   checkValue(file, FILE_RULE, 'canLog');
   checkFields(options, { bus: BUS_RULE, speed: SPEED_RULE, loop: SWITCH_RULE, ended: ENDED_RULE }, 'canLog');
@@ -78,7 +78,7 @@ export function canLog(file: string, options: CanLogOptions = {}): CanDescriptio
   return { can: { kind: 'log', log: file, speed, loop, ...defined({ ended }) }, bus };
 }
 
-/** Writes every frame of the CAN inputs to candump logs in `folder`. */
+/** Writes all frames of the CAN inputs to candump logs in `folder`. */
 export function recordFrames(
   folder: string,
   bounds: Partial<Omit<RecordingSettings, 'folder'>> = {},

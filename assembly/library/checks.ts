@@ -1,11 +1,11 @@
-/** Validation of options, for programs without a compiler. */
+/** Validates options at run time, for programs without a type-checking compiler. */
 import { VigieError } from '../../protocol/errors.ts';
 import { suggestion } from '../../protocol/nearest.ts';
 import type { NumberSetting, SettingGroup } from '../../protocol/settings.ts';
 
 export type OptionFields = Readonly<Record<string, unknown>>;
 
-/** Validation function of an option, and the end of the sentence "must be …". */
+/** A function that validates an option, and the end of the sentence "must be …" for its error. */
 export type OptionRule = readonly [fits: (value: unknown) => boolean, expected: string];
 
 export const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
@@ -19,7 +19,7 @@ export const isList = (value: unknown, fits: (item: unknown) => boolean): boolea
 export const BUS_RULE: OptionRule = [isText, 'the name of a bus of the profile'];
 export const SWITCH_RULE: OptionRule = [(value) => typeof value === 'boolean', 'true or false'];
 
-/** @throws VigieError `usage.wrong` for a name not in `known`, with a suggestion; `before`: path of the names */
+/** @throws VigieError `usage.wrong` for an option not in `known`, with a suggestion; `before`: path of the options */
 export function checkNames(given: object, known: object, before: string): void {
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(known, name)) continue;
@@ -29,7 +29,7 @@ export function checkNames(given: object, known: object, before: string): void {
 }
 
 /**
- * Checks the options of a function; all of them are optional.
+ * Checks the options of a function, all of which may be omitted.
  * @throws VigieError `usage.wrong` for the first unknown or invalid option, with its path in `where`
  */
 export function checkFields(given: unknown, rules: Readonly<Record<string, OptionRule>>, of: string): void {
@@ -47,7 +47,7 @@ export function checkValue(value: unknown, [fits, expected]: OptionRule, where: 
   if (!fits(value)) throw wrong(where, `must be ${expected}`);
 }
 
-/** @throws VigieError `usage.wrong` for the first unknown or invalid number of a group of settings */
+/** @throws VigieError `usage.wrong` for the first unknown setting of a group, or the first invalid number in it */
 export function checkNumbers(values: unknown, group: SettingGroup, at: string): void {
   if (!isFields(values)) throw wrong(at, 'must be an object of numbers');
   checkNames(values, group, `${at}.`);
@@ -62,7 +62,7 @@ function numberFault({ kind, form, range, whole }: NumberSetting, value: unknown
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     return `must be a number${kind === 'time' ? ' of milliseconds' : kind === 'size' ? ' of bytes' : ''}`;
   }
-  // A time or a size of zero is allowed only if its form permits that.
+  // A time or size of zero is valid only if the setting's form permits it.
   const least = form?.minimum ?? (kind === 'number' ? undefined : 1);
   if (least !== undefined && value < least) return `must be at least ${least}`;
   if (form?.exclusiveMinimum !== undefined && value <= form.exclusiveMinimum)

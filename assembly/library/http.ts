@@ -24,7 +24,7 @@ export type GuardedInterface = Omit<HttpConfiguration, keyof InterfaceSettings |
   Partial<InterfaceSettings> &
   Partial<Pick<HttpConfiguration, 'vehicle'>>;
 
-/** The interface with its users and bearer tokens, like the section `http` of vigie.yaml; all paths are absolute. */
+/** The interface with its users and bearer tokens, like the section `http` of vigie.yaml; paths must be absolute. */
 export function httpInterface(options: GuardedInterface): HttpInterface {
   return { http: { ...defaultsOf(interfaceSettings), vehicle: {}, ...options } };
 }

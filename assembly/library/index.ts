@@ -1,4 +1,4 @@
-/** Vigie as a part of another program: `vigie`. See docs/embedding.md. */
+/** Vigie as part of another program: `vigie`. See docs/embedding.md. */
 export { type CarClock, SystemClock } from '../../adapters/clock/system.ts';
 export type {
   Actuator,

@@ -1,4 +1,4 @@
-/** Inputs of an agent in the form that `sourcesOf` accepts, completed with defaults. */
+/** Converts a program's inputs to the form that `sourcesOf` accepts, with defaults. */
 
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -16,18 +16,18 @@ import { FilesRefused } from '../refused.ts';
 import type { Vehicle } from '../vehicle.ts';
 import { type CanDescription, type InputDescription, isFrameSource, type ObdDescription } from './source.ts';
 
-/** Location of a fault in messages, since there is no file. */
+/** Stands for the place of a fault in messages, since there is no file. */
 const WHERE = 'sources';
 
-/** Advice for findings about inputs, as code of a program. */
+/** Advice for findings about inputs, in terms of program code. */
 const fixes = {
   can: (bus: string) => `add a source of it, such as socketcan('can0', { bus: '${bus}' })`,
   obd: 'add elm327(…) or isotp()',
 };
 
 /**
- * @param own the program's own sources: they feed their buses as inputs do
- * @param warn receives findings about unusual inputs that can still be used
+ * @param own the program's own sources, which feed their buses like inputs do
+ * @param warn receives findings about unusual but usable inputs
  * @throws VigieError `configuration.wrong` for inputs that do not match the profile, or more than one `obd` or `gnss`
  */
 export function inputsOf(
@@ -60,7 +60,7 @@ export function inputsOf(
     ...(commanded ? { commands: {} } : {}),
   };
   const fed = own.filter(isFrameSource).flatMap(({ buses: names }) => names);
-  // Any reading source of the program may feed the polled bus.
+  // Each reading source of the program may be the one that polls the bus.
   const isPolled = own.some((source) => !isFrameSource(source));
   const findings = checkInputs(inputs, profile, { fed, isPolled, fixes });
   const errors = findings.filter(({ severity }) => severity === 'error');
@@ -72,8 +72,8 @@ export function inputsOf(
 }
 
 /**
- * Loads the packages that the inputs need: if one is missing now, it is also missing at any later attempt.
- * @throws VigieError `package.missing` for a package that is not installed
+ * Loads the packages that the inputs need: if one is missing now, it will also be missing later.
+ * @throws VigieError `package.missing` if a package is not installed
  */
 export async function loadPackages({ can, obd, gnss }: InputsOfCar): Promise<void> {
   const lines = [
@@ -82,12 +82,12 @@ export async function loadPackages({ can, obd, gnss }: InputsOfCar): Promise<voi
     ...(gnss?.kind === 'nmea' ? [gnss.address] : []),
   ];
   if (can.some(({ kind }) => kind === 'socketcan')) await installed(() => import('koffi'));
-  // The speed does not matter here.
+  // The speed has no effect here.
   if (lines.some((address) => readLineAddress(address, 9_600, WHERE).kind === 'serial'))
     await installed(() => import('serialport'));
 }
 
-/** @throws VigieError `input.unreadable` for a recording that cannot be read: waiting does not help */
+/** @throws VigieError `input.unreadable` for a recording that cannot be read, since waiting would not help */
 export async function checkRecordings({ can }: InputsOfCar): Promise<void> {
   for (const input of can) {
     if (input.kind !== 'log') continue;
@@ -101,7 +101,7 @@ export async function checkRecordings({ can }: InputsOfCar): Promise<void> {
   }
 }
 
-/** If an installed package does not load, its source reports the problem and retries. */
+/** Ignores a package that is installed but fails to load: its source reports that and retries. */
 async function installed(load: () => Promise<unknown>): Promise<void> {
   await withPackage(load).catch((error: unknown) => {
     if (error instanceof VigieError) throw error;

@@ -11,12 +11,12 @@ export type { CloudLink } from '../cloud-link.ts';
 export type { MqttAddress };
 
 export interface MqttOptions extends Omit<MqttAddress, 'tls'> {
-  /** Certificates of the authorities that may sign the broker's certificate, PEM. */
+  /** Certificates in PEM of the authorities that may sign the broker's certificate. */
   readonly ca?: string | Uint8Array;
-  /** The car's own certificate and its private key, PEM. */
+  /** The car's own certificate, and its private key, in PEM. */
   readonly cert?: string | Uint8Array;
   readonly key?: string | Uint8Array;
-  /** Replaces these three: files, or a function that reads them for each connection, so that they can be renewed. */
+  /** Replaces `ca`, `cert` and `key`: PEM data, or a function that reads it for each connection, to allow renewal. */
   readonly tls?: MqttAddress['tls'];
   /** Delays in ms between attempts to reach the broker; default 1 s to 2 min. */
   readonly backoff?: BackoffOptions;
@@ -45,7 +45,7 @@ const optionNames = {
   backoff: 0,
 } satisfies { readonly [O in keyof Required<MqttOptions>]: 0 };
 
-/** Link by MQTT 5, or 3.1.1 if the broker refuses 5. @throws VigieError `usage.wrong` for unknown or invalid options */
+/** Link over MQTT 5, or 3.1.1 if the broker refuses 5. @throws VigieError `usage.wrong` for unknown or wrong options */
 export function mqtt(options: MqttOptions): MqttLinkDescription {
   if (!isFields(options)) throw wrong('mqtt', "must be called with an object, such as mqtt({ url: 'mqtts://broker' })");
   checkNames(options, optionNames, 'mqtt.');
@@ -58,7 +58,7 @@ export function mqtt(options: MqttOptions): MqttLinkDescription {
   };
 }
 
-/** @throws VigieError `usage.wrong` for a text that is not PEM, for example the name of a file */
+/** @throws VigieError `usage.wrong` if the value is not PEM, for example a file name */
 function pemOf(name: 'ca' | 'cert' | 'key', pem: string | Uint8Array | undefined): Uint8Array | undefined {
   if (typeof pem !== 'string') return pem;
   if (!pem.includes('-----BEGIN ')) {

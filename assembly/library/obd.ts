@@ -1,4 +1,4 @@
-/** Diagnostics of the car with the signal sets of the profile: `vigie/obd`. */
+/** Diagnosis of the car with the signal sets in the profile: `vigie/obd`. */
 
 import { obdProtocols } from '../../config/configuration-schema.ts';
 import type { ObdInput } from '../../config/inputs.ts';
@@ -9,7 +9,7 @@ import type { ObdDescription } from './source.ts';
 export type { ObdDescription };
 
 export interface AdapterOptions {
-  /** Protocol of the car. Default: the adapter detects it. */
+  /** Protocol that the car uses. Default: the adapter detects it. */
   readonly protocol?: Extract<ObdInput, { kind: 'elm327' }>['protocol'];
 }
 
@@ -19,7 +19,7 @@ const PROTOCOL_RULE: OptionRule = [
   `one of ${obdProtocols.join(', ')}`,
 ];
 
-/** ELM327 or STN adapter on a line: `/dev/rfcomm0` (needs the package `serialport`) or `tcp://host:port`. */
+/** An ELM327 or STN adapter: a line `/dev/rfcomm0` (needs the package `serialport`) or `tcp://host:port`. */
 export function elm327(address: string, options: AdapterOptions = {}): ObdDescription {
   checkValue(address, ADDRESS_RULE, 'elm327');
   checkFields(options, { protocol: PROTOCOL_RULE }, 'elm327');
@@ -27,7 +27,7 @@ export function elm327(address: string, options: AdapterOptions = {}): ObdDescri
   return { obd: { kind: 'elm327', address, ...defined({ protocol }) } };
 }
 
-/** Requests over a CAN input (ISO 15765-2). @param over name of its bus; default: the only CAN input */
+/** Requests over a CAN input (ISO 15765-2). @param over name of the input's bus; default: the only CAN input */
 export function isotp(over?: string): ObdDescription {
   if (over !== undefined) checkValue(over, BUS_RULE, 'isotp');
   return { obd: { kind: 'isotp', over } };

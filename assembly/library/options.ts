@@ -1,4 +1,4 @@
-/** Options of `createAgent`, with run-time checks: not every program has a compiler that checks types. */
+/** Options of `createAgent`, checked at run time because not every program has a type-checking compiler. */
 import type { CarClock } from '../../adapters/clock/system.ts';
 import { parseAddress } from '../../adapters/mqtt/address.ts';
 import type { MemoryStore } from '../../adapters/store/index.ts';
@@ -40,16 +40,16 @@ import type { Directory } from './store.ts';
 
 export interface CreateAgentOptions {
   readonly vin: string;
-  /** Folder of a vehicle profile, or the name of a shipped profile, such as `generic-obd2`. */
+  /** Folder of a vehicle profile, or the name of a shipped profile such as `generic-obd2`. */
   readonly profile: string;
   readonly sources?: readonly AgentSource[];
-  /** If omitted, nothing is published, and messages wait in the store. */
+  /** If omitted, nothing is published, and messages stay in the store. */
   readonly link?: MqttLinkDescription | CloudLink;
   /** A directory, `memoryStore()`, or a function that opens your own store. If omitted, everything is in memory. */
   readonly store?: Directory | MemoryStore | (() => Promise<OwnStore>);
-  /** Signed commands. If omitted, the agent refuses all commands. Needs a directory, to record executed commands. */
+  /** Signed commands. If omitted, the agent rejects all commands. Needs a directory, to record executed commands. */
   readonly remotes?: {
-    /** File of the keys that may sign commands. */
+    /** Path of the file with the keys that may sign commands. */
     readonly trust: string;
     /** Actuators that precede those of the profile. */
     readonly actuators?: readonly Actuator[];
@@ -58,22 +58,22 @@ export interface CreateAgentOptions {
   readonly recorders?: readonly MakeRecorder[];
   /** The HTTP interface. Needs a directory. */
   readonly http?: HttpInterface;
-  /** IANA time zone of scheduled commands; default Europe/Paris. */
+  /** IANA time zone for scheduled commands; default Europe/Paris. */
   readonly timeZone?: string;
-  /** Sections of vigie.yaml with the same names; omitted ones have their defaults. */
+  /** Sections of vigie.yaml, under the same names. If omitted, they have their defaults. */
   readonly settings?: Parameters<typeof agentSettings>[0];
   /** Default: nothing is logged. */
   readonly log?: Log;
-  /** Default: the clock of the machine. */
+  /** Default: the machine's clock. */
   readonly clock?: CarClock;
 }
 
-/** Returns true if the value has the parts of a store, such as the result of `memoryStore()`. */
+/** Returns true if the value has the parts of a store, like the result of `memoryStore()`. */
 export function isStore(value: unknown): value is MemoryStore {
   return isFields(value) && ['outbox', 'memory', 'records'].every((part) => isFields(value[part]));
 }
 
-/** Rules by name of the option; `undefined` stands for an omitted option. */
+/** Rules by option name. `undefined` counts as omitted. */
 const rules: { readonly [O in keyof Required<CreateAgentOptions>]: OptionRule } = {
   vin: [
     (value) => typeof value === 'string' && isVin(value),
@@ -123,7 +123,7 @@ const groups: { readonly [S in keyof Required<AgentSettings>]: SettingGroup } = 
   health: healthSettings,
 };
 
-/** @throws VigieError `usage.wrong` for the first missing, unknown or invalid option, with its name in `where` */
+/** @throws VigieError `usage.wrong` for the first missing, unknown or invalid option, naming it in `where` */
 export function checkOptions(options: unknown): asserts options is CreateAgentOptions {
   if (!isFields(options)) throw wrong('options', 'must be an object with at least vin and profile');
   checkNames(options, rules, '');
@@ -137,7 +137,7 @@ export function checkOptions(options: unknown): asserts options is CreateAgentOp
   if (settings !== undefined) checkSettings(settings as OptionFields);
 }
 
-/** @throws VigieError `usage.wrong` for an address that no MQTT link can use, such as `http://broker` */
+/** @throws VigieError `usage.wrong` for an address that an MQTT link cannot use, such as `http://broker` */
 function checkBroker(url: string | readonly string[]): void {
   for (const one of typeof url === 'string' ? [url] : url) {
     try {
@@ -148,7 +148,7 @@ function checkBroker(url: string | readonly string[]): void {
   }
 }
 
-/** Sections that users may expect among the settings; they are limits of a car, not of the program. */
+/** Sections that users may expect in the settings. They belong to the car's profile instead. */
 const PROFILE_SECTIONS = ['trips', 'alerts', 'telemetry', 'waypoints', 'impact', 'theft'];
 
 function checkSettings(settings: OptionFields): void {
@@ -162,7 +162,7 @@ function checkSettings(settings: OptionFields): void {
   }
 }
 
-/** Returns true for a description of an input, or a port of the program. */
+/** Returns true for the description of an input, or for the program's own source. */
 function isSource(value: unknown): boolean {
   return (
     hasFunctions(value, 'start', 'stop') ||

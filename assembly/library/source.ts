@@ -1,4 +1,4 @@
-/** Sources that a program passes to an agent: its own ports, or descriptions of inputs that the agent opens. */
+/** Sources that a program passes to an agent: its own ones, or descriptions of inputs that the agent opens. */
 import type { FrameSource, ReadingSource } from '../../agent/ports.ts';
 import type {
   GnssInput,
@@ -9,7 +9,7 @@ import type {
   SocketCanInput,
 } from '../../config/inputs.ts';
 
-/** CAN input. If `bus` is omitted, it feeds the only CAN bus of the profile. */
+/** CAN input. If `bus` is omitted, the input feeds the only CAN bus of the profile. */
 export interface CanDescription {
   readonly can:
     | Omit<SocketCanInput, 'bus' | 'line'>
@@ -18,7 +18,7 @@ export interface CanDescription {
   readonly bus?: string | undefined;
 }
 
-/** Diagnostic access to the car. Over a CAN bus: if `over` is omitted, the only CAN input. */
+/** Diagnostic access to the car. Over CAN: if `over` is omitted, it uses the only CAN input. */
 export interface ObdDescription {
   readonly obd:
     | Omit<Extract<ObdInput, { kind: 'elm327' }>, 'bus' | 'line'>
@@ -29,7 +29,7 @@ export interface GnssDescription {
   readonly gnss: Omit<GnssInput, 'bus' | 'line'>;
 }
 
-/** Writes every frame of the CAN inputs to files. */
+/** Writes all frames of the CAN inputs to files. */
 export interface RecordingDescription {
   readonly record: RecordingSettings;
 }
@@ -37,7 +37,7 @@ export interface RecordingDescription {
 /** Input that the agent opens, and opens again if it fails. */
 export type InputDescription = CanDescription | ObdDescription | GnssDescription | RecordingDescription;
 
-/** Source of an agent. A program's own port with `send` also accepts frames. */
+/** Source of an agent. If a program's own source has `send`, it also accepts frames. */
 export type AgentSource = InputDescription | FrameSource | ReadingSource;
 
 export function isPort(source: AgentSource): source is FrameSource | ReadingSource {

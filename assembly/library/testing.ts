@@ -1,4 +1,4 @@
-/** Simulated car and clock for tests of programs that build on Vigie: `vigie/testing`. */
+/** A simulated car and a clock, for tests of programs that build on Vigie: `vigie/testing`. */
 import { SystemClock } from '../../adapters/clock/system.ts';
 import type { ScenarioName, SimulatedCar } from '../../adapters/simulated/index.ts';
 import type { Clock } from '../../agent/ports.ts';
@@ -11,9 +11,9 @@ export { CloudClient } from '../../adapters/mqtt/index.ts';
 export type { ScenarioName, SimulatedCar };
 
 export interface TestCarOptions {
-  /** Clock of the agent; default: that of the machine. */
+  /** Clock of the agent; default: the machine's. */
   readonly clock?: Clock;
-  /** Scenario; default `loop`: a day in a few minutes, repeatedly. */
+  /** Scenario of the simulation; default `loop`: a day within a few minutes, repeatedly. */
   readonly scenario?: ScenarioName;
 }
 
@@ -28,7 +28,7 @@ const rules: { readonly [O in keyof Required<TestCarOptions>]: OptionRule } = {
   ],
 };
 
-/** Simulated car of the profile `bench`, as frames on its bus. It executes commands. Use as a source of an agent. */
+/** The simulated car of profile `bench`, as frames on its bus. Executes commands. Use it as a source of an agent. */
 export function simulatedCar(options: TestCarOptions = {}): SimulatedCar {
   checkFields(options, rules, 'simulatedCar');
   const { clock = new SystemClock(), scenario = 'loop' } = options;
