@@ -1,4 +1,4 @@
-/** The certificate authority of a hub. It issues certificates for its cars and for the hub itself. */
+/** The certificate authority of a hub, which issues certificates for its cars and for the hub itself. */
 import { createHash, createPrivateKey, webcrypto } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -8,28 +8,28 @@ import { VigieError } from '../../protocol/errors.ts';
 import { generateKeys, KEY, pemOf, privateKeyPem, SIGNATURE, x509 } from './x509.ts';
 
 /**
- * Start of validity of the authority and the hub: early enough that a car whose clock is not set yet, and starts at
- * this time or later, can verify the hub.
+ * Start of validity of the certificates of authority and hub. So early that even a car whose clock is not set yet can
+ * verify the hub.
  */
 const ALWAYS = new Date(0);
 const AUTHORITY_LASTS = 30 * 365 * DAY;
 const HUB_LASTS = 365 * DAY;
-/** Largest time by which a car's clock may be ahead of the hub's, ms. */
+/** Maximum time in ms by which the hub's clock may be ahead of a verifier's clock. */
 const TOLERANCE = 3_600_000;
 
 export interface CarCertificate {
   readonly der: Uint8Array;
-  /** Serial number, hexadecimal, lower case. */
+  /** Serial number in lower-case hexadecimal. */
   readonly serial: string;
-  /** Time of issue, UTC ms. */
+  /** Time of issue in UTC ms. */
   readonly issued: number;
   readonly expires: number;
 }
 
-/** A request for a certificate with a valid signature. */
+/** A certificate request whose signature has been verified. */
 interface CertificateRequest {
   readonly publicKey: x509.PublicKey;
-  /** Digest of the public key, hexadecimal. */
+  /** Digest of the public key in hexadecimal. */
   readonly key: string;
 }
 
@@ -43,7 +43,7 @@ export class CertificateAuthority {
   }
 
   /**
-   * Reads `authority.pem`, key and certificate, in the directory, or creates it if it does not exist.
+   * Reads `authority.pem` (key and certificate) in the directory; creates it if it does not exist.
    * Rejects with `input.unreadable` for an unusable file.
    */
   static async open(directory: string): Promise<CertificateAuthority> {
@@ -71,12 +71,12 @@ export class CertificateAuthority {
     return new Uint8Array(this.#certificate.rawData);
   }
 
-  /** SHA-256 of the certificate, in base64url. */
+  /** SHA-256 of the certificate in base64url. */
   get fingerprint(): string {
     return fingerprintOf(this.der);
   }
 
-  /** Issues a certificate for a car, with its VIN as the common name. `now` and `lasts` in ms. */
+  /** Issues a certificate for a car, with the VIN as common name. `now` is UTC ms, `lasts` is in ms. */
   async certifyCar(
     vin: string,
     { publicKey }: CertificateRequest,
@@ -95,7 +95,7 @@ export class CertificateAuthority {
     return { der, serial: certificate.serialNumber.toLowerCase(), issued: now, expires };
   }
 
-  /** Issues a certificate for the hub with all its names and addresses; PEM. */
+  /** Issues a certificate for the hub that contains all its names and addresses. Returns PEM. */
   async certifyHub(names: readonly string[], now: number): Promise<{ readonly key: string; readonly cert: string }> {
     const { privateKey, publicKey } = await generateKeys();
     const certificate = await this.#issue({
@@ -109,7 +109,7 @@ export class CertificateAuthority {
     return { key: await privateKeyPem(privateKey), cert: pemOf(certificate) };
   }
 
-  /** Returns the list of revoked certificates (RFC 5280 §5), valid for `lasts` ms. PEM. */
+  /** Returns the revocation list (RFC 5280 §5) in PEM, valid for `lasts` ms. */
   async revocationList(
     revoked: readonly { readonly serial: string; readonly revoked?: number }[],
     now: number,
@@ -126,7 +126,7 @@ export class CertificateAuthority {
       signingAlgorithm: SIGNATURE,
       signingKey: this.#key,
     });
-    // Label of RFC 7468 §6; OpenSSL does not support the one that the library writes.
+    // The label of RFC 7468 §6, because OpenSSL does not accept the one that the library writes.
     return `${x509.PemConverter.encode(list.rawData, 'X509 CRL')}\n`;
   }
 
@@ -167,8 +167,8 @@ export class CertificateAuthority {
 }
 
 /**
- * Parses a PKCS #10 request (RFC 2986), whose signature proves that the car has the key.
- * Rejects with `input.malformed` for anything else and for keys other than ECDSA over P-256.
+ * Parses a PKCS #10 request (RFC 2986), whose signature proves that the sender has the key.
+ * Rejects with `input.malformed` for other content, and for keys other than ECDSA over P-256.
  */
 export async function readRequest(der: Uint8Array): Promise<CertificateRequest> {
   let request: x509.Pkcs10CertificateRequest;
@@ -192,7 +192,7 @@ export function fingerprintOf(der: Uint8Array): string {
   return createHash('sha256').update(der).digest('base64url');
 }
 
-/** Returns certificates as a degenerate PKCS #7 (RFC 5652 §5, RFC 7030 §4.1.3), in base64. */
+/** Returns certificates as a degenerate PKCS #7 (RFC 5652 §5, RFC 7030 §4.1.3) in base64. */
 export function packCertificates(ders: readonly Uint8Array[]): string {
   return new x509.X509Certificates(ders.map((der) => new x509.X509Certificate(der))).export('base64');
 }
@@ -217,7 +217,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** Creates the file. If two processes do so at once, the first wins. @returns the content of the file after that */
+/** Creates the file. If two processes do so at once, the first one wins. @returns the resulting content of the file */
 async function make(file: string): Promise<string> {
   const { privateKey, publicKey } = await generateKeys();
   const name = `CN=Vigie hub ${newSerial().slice(0, 16)}`;

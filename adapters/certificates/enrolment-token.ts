@@ -1,13 +1,13 @@
-/** One-time token of an enrolment: VIN, the authority to trust, and a secret (RFC 7030 §4.1.1). */
+/** One-time token for an enrolment: VIN, fingerprint of the authority to trust, and a secret (RFC 7030 §4.1.1). */
 import { createHash, randomBytes } from 'node:crypto';
 import { VigieError } from '../../protocol/errors.ts';
 import { isVin } from '../../protocol/topics.ts';
 
 export interface EnrolmentToken {
   readonly vin: string;
-  /** SHA-256 of the certificate of the authority, in base64url. */
+  /** SHA-256 of the authority's certificate in base64url. */
   readonly fingerprint: string;
-  /** The token as the user types it; the password of the car. */
+  /** The token as the user types it, which is also the car's password. */
   readonly text: string;
 }
 
@@ -22,7 +22,7 @@ export function readEnrolmentToken(text: string): EnrolmentToken {
   throw new VigieError('usage.wrong', 'this is not a token of `vigie hub add`: copy all of its line');
 }
 
-/** Returns the digest that the hub stores, hexadecimal. The secret is as long as a key, so it needs no slow hash. */
+/** Returns the digest that the hub stores, in hexadecimal. A secret as long as a key needs no slow hash. */
 export function tokenDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -1,4 +1,4 @@
-/** The car's side of an enrolment (RFC 7030): it creates its key, which never leaves the car. */
+/** The car's side of an enrolment (RFC 7030). It creates the car's key, which never leaves the car. */
 import { type webcrypto, X509Certificate } from 'node:crypto';
 import { request } from 'node:https';
 import { withCertificateFault } from '../../protocol/certificate-faults.ts';
@@ -13,14 +13,14 @@ const TIMEOUT = 30_000;
 const BASE = '/.well-known/est';
 const HUB = { server: 'the hub', authority: 'mqtt.ca, or enrol the car again with a new token' };
 
-/** Credentials of a car towards its hub. */
+/** Credentials with which a car identifies itself to its hub. */
 export interface CarIdentity {
-  /** Private key and certificate, PEM: one file, so that both are replaced together. */
+  /** Private key and certificate in PEM: one file, so that both are replaced together. */
   readonly pem: string;
 }
 
 interface Trusted {
-  /** Authority of the hub, PEM. If omitted, the unit trusts no hub yet and sends no secrets. */
+  /** Certificate authority of the hub in PEM. If omitted, the unit trusts no hub yet and sends no secrets. */
   readonly ca?: string;
   readonly identity?: CarIdentity;
 }
@@ -28,12 +28,12 @@ interface Trusted {
 interface HubAnswer {
   readonly status: number;
   readonly body: string;
-  /** Time of the hub's clock, UTC ms. */
+  /** Time of the hub's clock in UTC ms. */
   readonly date: number | undefined;
 }
 
 /**
- * Returns the hub's authority if its fingerprint is that of the token (RFC 7030 §4.1.1); PEM. Sends no part of the
+ * Returns the hub's authority in PEM if its fingerprint is the one in the token (RFC 7030 §4.1.1). Sends no part of the
  * token. Rejects with `link.refused` for another authority.
  */
 export async function fetchAuthority(url: string, { fingerprint }: EnrolmentToken): Promise<string> {
@@ -49,15 +49,15 @@ export async function fetchAuthority(url: string, { fingerprint }: EnrolmentToke
   );
 }
 
-/** Creates a private key for a car, PEM. */
+/** Creates a private key for a car in PEM. */
 export async function newCarKey(): Promise<string> {
   return privateKeyPem((await generateKeys()).privateKey);
 }
 
 /**
- * Requests a certificate for the key with the token. The hub binds a token to the first key that it receives with it:
- * keep the key until the certificate is stored, so that a failed enrolment can be repeated.
- * @param key private key over P-256, PEM. Rejects with `input.malformed` for another kind of key
+ * Requests a certificate for the key, authorized by the token. The hub binds a token to the first key with which it
+ * receives the token, so keep the key until the certificate is stored: then a failed enrolment can be repeated.
+ * @param key private key over P-256 in PEM. Rejects with `input.malformed` for other keys
  */
 export async function enrol(url: string, ca: string, { vin, text }: EnrolmentToken, key: string): Promise<CarIdentity> {
   const authorization = `Basic ${Buffer.from(`${vin}:${text}`).toString('base64')}`;
@@ -67,18 +67,18 @@ export async function enrol(url: string, ca: string, { vin, text }: EnrolmentTok
   return certified(url, 'simpleenroll', { vin, keys }, { ca }, { authorization });
 }
 
-/** Creates a new key and requests its certificate with the present one. */
+/** Creates a new key and requests its certificate, authorized by the current certificate. */
 export async function renew(url: string, ca: string, identity: CarIdentity): Promise<CarIdentity> {
   const vin = new X509Certificate(identity.pem).subject.replace(/^CN=/, '');
   return certified(url, 'simplereenroll', { vin, keys: await generateKeys() }, { ca, identity }, {});
 }
 
-/** Returns the hub's settings for the configuration. */
+/** Returns the hub's settings for the car's configuration. */
 export async function fetchSettings(url: string, ca: string, identity: CarIdentity): Promise<unknown> {
   return JSON.parse((await ask(url, 'GET', SETTINGS_PATH, { ca, identity })).body);
 }
 
-/** Returns the hub's time, UTC ms, for a car with a clock that may be wrong. */
+/** Returns the hub's time in UTC ms, for a car whose clock may be wrong. */
 export async function hubTime(url: string, ca: string): Promise<number> {
   const { date } = await ask(url, 'GET', `${BASE}/cacerts`, { ca });
   if (date !== undefined) return date;
@@ -109,7 +109,7 @@ async function certified(
   return { pem: (await privateKeyPem(keys.privateKey)) + pemOf(certificate) };
 }
 
-/** Returns the certificates of an answer (RFC 7030 §4.1.3). Throws `link.refused` for invalid content. */
+/** Returns the certificates in a response (RFC 7030 §4.1.3). Throws `link.refused` for invalid content. */
 export function certificatesIn(body: string): readonly x509.X509Certificate[] {
   try {
     return [...new x509.X509Certificates(body.replaceAll(/\s/g, ''))];

@@ -1,7 +1,7 @@
 /**
  * Enrolment over Secure Transport (RFC 7030): a car gets its certificate with a one-time token, and renews it with its
- * present certificate, even after expiry. TLS checks that the car has the key; the authority and the registry, not
- * the dates, determine the identity of the car.
+ * current certificate, even if that has expired. TLS verifies that the car has the key. The car is identified by the
+ * authority and the registry, regardless of the certificate's dates.
  */
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,47 +16,47 @@ import { accessTo, type Principal } from '../../protocol/interface/access.ts';
 import type { CarCertificate, CertificateAuthority } from './authority.ts';
 import { packCertificates, readRequest } from './authority.ts';
 
-/** Cars for which the server issues certificates: the registry of a hub. */
+/** Decides which cars get certificates, and stores these: the registry of a hub. */
 export interface EnrolmentDesk {
-  /** Resolves with true if the car may have a certificate for this key with this token. `key`: hexadecimal digest. */
+  /** Resolves with true if this token entitles the car to a certificate for this key. @param key hexadecimal digest */
   mayEnrol(vin: string, token: string, key: string): Promise<boolean>;
-  /** Returns the VIN of the car with this certificate, or undefined if the car was removed. */
+  /** Returns the VIN of the car that has this certificate, or undefined if the car was removed. */
   carOf(serial: string): Promise<string | undefined>;
-  /** Stores a new certificate. `before`: the certificate of the request. */
+  /** Stores a new certificate. @param before serial number of the certificate that authorized the request */
   keep(vin: string, certificate: CarCertificate, before?: string): Promise<void>;
-  /** Returns the settings for the car's configuration. `host`: the name with which it has reached the hub. */
+  /** Returns the settings for the car's configuration. @param host the name by which the car has reached the hub */
   settings(vin: string, host: string): Promise<object>;
 }
 
 export interface EstServerOptions {
   readonly authority: CertificateAuthority;
   readonly desk: EnrolmentDesk;
-  /** Address to listen on; port 0: any free port. */
+  /** Address to listen on; port 0 selects any free port. */
   readonly host: string;
   readonly port: number;
-  /** Certificate and key of the hub, PEM. */
+  /** Certificate and key of the hub in PEM. */
   readonly tls: { readonly key: string; readonly cert: string };
-  /** Validity of a car's certificate, ms. */
+  /** Validity of a car's certificate in ms. */
   readonly lasts: number;
-  /** Default {@link CONNECTION_LIMITS}. */
+  /** Default: {@link CONNECTION_LIMITS}. */
   readonly limits?: ConnectionLimits;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Size limit of a request: a car sends some 500 bytes. */
+/** Maximum size of a request body in bytes: a car sends about 500. */
 const MAX_BODY_BYTES = 16_384;
-/** A connection waits until its car is authenticated. A client with many connections does not exclude other clients. */
+/** A connection counts as waiting until its car is authenticated. A client with many cannot lock out others. */
 const CONNECTION_LIMITS: ConnectionLimits = {
   all: 256,
   waiting: 128,
   waitingPerAddress: 16,
   keptPerAddress: 0,
 };
-/** Time limit of a connection from its first packet to its end, ms: a car enrols in less than a second. */
+/** Maximum duration of a connection in ms: a car enrols in less than a second. */
 const CONNECTION_MS = 30_000;
 const BASE = '/.well-known/est';
-/** Operations in addition to RFC 7030. */
+/** Path of an operation that RFC 7030 does not have. */
 export const SETTINGS_PATH = '/vigie/v1/enrolment';
 
 interface EstAnswer {
@@ -110,13 +110,13 @@ export class EstServer {
       const text = `enrolment cannot listen there: ${(cause as Error).message}`;
       throw new VigieError('usage.wrong', text, { where: `${host}:${port}`, cause });
     }
-    // If a connection cannot be accepted, for example because too many files are open, only that connection is lost.
+    // If a connection cannot be accepted, e.g. because too many files are open, the server continues without it.
     server.on('error', (error) => this.#options.log.error('hub.enrolment.failed', { reason: error.message }));
     this.#server = server;
     return (server.address() as AddressInfo).port;
   }
 
-  /** Sets the certificates of future connections. */
+  /** Replaces the certificates for future connections. */
   renew(tls: EstServerOptions['tls']): void {
     const { authority } = this.#options;
     this.#server?.setSecureContext({ ...tls, ca: authority.pem, minVersion: 'TLSv1.2' });
@@ -131,7 +131,7 @@ export class EstServer {
     await closed;
   }
 
-  /** Limits the duration of a connection: Node restarts its own time-outs at each byte of a handshake. */
+  /** Limits the duration of a connection, because Node restarts its own timeouts at each byte of a handshake. */
   #bound(socket: Socket, open: Map<string, Socket>): void {
     const { clock, log } = this.#options;
     const client = clientOf(socket);
@@ -148,9 +148,9 @@ export class EstServer {
     open.get(closed)?.destroy();
   }
 
-  /** Never throws: an error, also after the socket was closed, ends this request only. */
+  /** Never throws: an error, even after the socket was closed, ends only this request. */
   #serve(request: IncomingMessage, response: ServerResponse): void {
-    // Read it before the first await: after its connection is closed, a request has no socket.
+    // Read the address before the first await, because a request has no socket after its connection is closed.
     const from = request.socket.remoteAddress;
     request.on('error', ignore);
     response.on('error', ignore);
@@ -184,7 +184,7 @@ export class EstServer {
     throw new VigieError('request.unknown', 'there is nothing at this address');
   }
 
-  /** Checks the credentials that the row of the route requires; without a row it refuses the request. */
+  /** Checks the credentials that the access table demands for the route; rejects a route that is not in the table. */
   async #admit(request: IncomingMessage, demanded: Principal | undefined): Promise<Caller> {
     switch (demanded) {
       case 'anyone':
@@ -220,7 +220,7 @@ export class EstServer {
     return { status: 200, type: 'application/pkcs7-mime; smime-type=certs-only', body };
   }
 
-  /** Returns the car of the client certificate of the TLS connection. */
+  /** Returns the car that presented its certificate on this TLS connection. */
   async #shown({ socket }: IncomingMessage): Promise<{ readonly vin: string; readonly serial: string }> {
     const client = clientOf(socket);
     const shown = (socket as TLSSocket).getPeerX509Certificate();
@@ -260,14 +260,14 @@ export class EstServer {
 
 const ignore = (): void => undefined;
 
-/** Identifies an open connection of the server; with TLS, requests have another socket object than the connection. */
+/** Returns the identity of a connection. (With TLS, requests have another socket object than the connection.) */
 function clientOf(socket: Socket | null): string {
   return `${socket?.remoteAddress} ${socket?.remotePort}`;
 }
 
-/** Sends an answer. If the request is incomplete, ends the answer with it: otherwise its sender would not read it. */
+/** Sends a response. Ends it only when the whole request has arrived; otherwise the sender might not read it. */
 function send(request: IncomingMessage, response: ServerResponse, { status, type, body, headers }: EstAnswer): void {
-  // RFC 7030 §4: content other than JSON and text is in base64.
+  // Content other than JSON and text is in base64 (RFC 7030 §4).
   const encoding = type.startsWith('application/pkcs7') ? { 'Content-Transfer-Encoding': 'base64' } : {};
   const length = String(Buffer.byteLength(body));
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': length, ...encoding, ...headers });
@@ -288,7 +288,7 @@ const statuses: Readonly<Record<string, number>> = {
   'store.failed': 503,
 };
 
-/** Returns the host as in an address: without the port, IPv6 in brackets. */
+/** Returns the host as in a URL: without the port, IPv6 in brackets. */
 function hostOf({ headers: { host = '' } }: IncomingMessage): string {
   if (!URL.canParse(`https://${host}`)) throw new VigieError('input.malformed', 'Host: is not a name or an address');
   return new URL(`https://${host}`).hostname;
@@ -303,7 +303,7 @@ function basicOf(authorization = ''): { readonly name: string; readonly password
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Reads the base64 body (RFC 7030 §4.2.1) with listeners: an iterator that ends early destroys the connection. */
+/** Reads the base64 body (RFC 7030 §4.2.1). Uses listeners: leaving an iteration early destroys the connection. */
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -323,7 +323,7 @@ async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
       if (bytes <= MAX_BODY_BYTES) parts.push(part);
       else fail(new VigieError('message.unbounded', `the request is longer than ${MAX_BODY_BYTES} bytes`));
     };
-    // If the client disconnected before these listeners were added, there is no event.
+    // If the client disconnected before these listeners were added, no event follows.
     if (request.destroyed) cut();
     else request.on('data', take).on('end', ended).on('close', cut);
   });

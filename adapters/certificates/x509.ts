@@ -1,4 +1,4 @@
-/** The certificate library, with the cryptography of Node. Loaded only by a hub and for an enrolment. */
+/** The certificate library, set up to use Node's cryptography. Loaded only by a hub and for an enrolment. */
 import 'reflect-metadata';
 import { createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -7,7 +7,7 @@ x509.cryptoProvider.set(webcrypto);
 
 export { x509 };
 
-/** Keys of the authority, of the hub and of cars: ECDSA over P-256, which the TLS of every broker supports. */
+/** Keys of the authority, the hub and cars: ECDSA over P-256, which the TLS of every broker supports. */
 export const KEY = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 export const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' } as const;
 
@@ -15,7 +15,7 @@ export function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(KEY, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
 }
 
-/** Returns the key pair of a private key, PEM. @throws Error for text that is not a private key over P-256 */
+/** Returns the key pair for a private key in PEM. @throws Error for a string that is not a private key over P-256 */
 export async function keysOfPem(pem: string): Promise<webcrypto.CryptoKeyPair> {
   const key = createPrivateKey(pem);
   const { subtle } = webcrypto;

@@ -1,13 +1,13 @@
-/** Topics that combine several values, in the form that other programs expect. */
+/** Topics that combine several values in a form that other programs expect. */
 import type { StatusReader } from '../../agent/model/status.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 
 interface CombinedTopic {
   /** Last level of the topic, below the VIN. */
   readonly name: string;
-  /** Paths that it depends on. */
+  /** Paths of the values that the topic combines. */
   readonly paths: readonly string[];
-  /** Returns the text; it is empty if the values are unknown. */
+  /** Returns the message; it is empty if the values are unknown. */
   text(read: (path: string) => SlotValue | undefined): string;
 }
 
@@ -20,7 +20,7 @@ const CONDITIONING = 'preconditioning.airConditioning.status';
 
 export const combinedTopics: readonly CombinedTopic[] = [
   {
-    // Degrees (WGS 84) and m, as an object that is empty while the position is unknown.
+    // In degrees (WGS 84) and m, as an object that is empty while the position is unknown.
     name: 'position',
     paths: [LATITUDE, LONGITUDE, ALTITUDE],
     text: (read) => {
@@ -52,7 +52,7 @@ export const combinedTopics: readonly CombinedTopic[] = [
 
 const slotsOfTopic = combinedTopics.map(({ paths }) => paths.flatMap((path) => slotByPath.get(path) ?? []));
 
-/** Returns the texts of the combined topics that depend on one of `changed`, if `sees` allows all of their values. */
+/** Returns the messages of combined topics that depend on one of `changed`, if `sees` permits all their values. */
 export function combinedTexts(
   status: Pick<StatusReader, 'value'>,
   changed: ReadonlySet<Slot>,

@@ -1,4 +1,4 @@
-/** Commands that arrive on plain topics: `…/set/doors` with the text `lock`, in the words of `vigie send`. */
+/** Commands that arrive on plain topics: on `…/set/doors` the message `lock`, with the words of `vigie send`. */
 import type { Log } from '../../agent/ports.ts';
 import { type RemoteType, remoteKinds } from '../../protocol/remote/table.ts';
 
@@ -6,12 +6,12 @@ import { type RemoteType, remoteKinds } from '../../protocol/remote/table.ts';
 export interface WordOrder {
   readonly type: RemoteType;
   readonly verb: string;
-  /** Text of the message. */
+  /** Content of the message. */
   readonly word: string;
   readonly body: object;
 }
 
-/** All orders that one word expresses. A kind without words takes its verb. */
+/** All orders that one word can express. For a kind that has no words, the word is its verb. */
 export const orders: readonly WordOrder[] = remoteKinds.flatMap(({ type, words: { verb, bodies, alone } }) => {
   const given = Object.entries(bodies);
   const named = given.length === 0 && alone !== undefined ? [[verb, alone] as const] : given;
@@ -21,14 +21,14 @@ export const orders: readonly WordOrder[] = remoteKinds.flatMap(({ type, words: 
 export interface CommandTopicsOptions {
   /** Returns true if the exit may send commands of this kind. */
   readonly may: (type: RemoteType) => boolean;
-  /** Submits a command. Rejects with a VigieError if the car refuses it at once. */
+  /** Submits a command. Rejects with a VigieError if the car refuses it immediately. */
   readonly submit: (order: WordOrder) => Promise<unknown>;
-  /** Reports that a command was refused before the car had it. */
+  /** Reports that a command was refused before it reached the car. */
   readonly refused: (order: { readonly verb: string; readonly word: string }, reason: string) => void;
   readonly log: Log;
 }
 
-/** Turns messages on command topics into commands. Every other message is refused and logged. */
+/** Converts messages on command topics to commands. Refuses and logs all other messages. */
 export class CommandTopics {
   readonly #options: CommandTopicsOptions;
 
@@ -38,11 +38,11 @@ export class CommandTopics {
 
   /**
    * @param verb end of the topic, after `set/`
-   * @param text text of the message
-   * @param retained true if the broker kept the message, so that its age is unknown
+   * @param text content of the message
+   * @param retained true if the broker retained the message, so that its age is unknown
    */
   take(verb: string, text: string, retained: boolean): void {
-    // A receiver deletes its retained message with an empty one.
+    // An empty message only deletes a retained one.
     if (text === '') return;
     const word = text.trim().toLowerCase();
     const known = orders.filter((one) => one.verb === verb);
@@ -69,8 +69,8 @@ export class CommandTopics {
   }
 }
 
-/** Words of programs that know only true and false. */
+/** Words for programs that only know true and false. */
 const BOOLEANS: Readonly<Record<string, string>> = { true: 'on', false: 'off' };
 
-/** Longest part of an unknown command in a message, characters. */
+/** Maximum length in characters of a part of an unknown command in a log message. */
 const MAX_SHOWN = 40;

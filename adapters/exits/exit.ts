@@ -1,4 +1,4 @@
-/** Publishes the present values of a car as plain MQTT topics, and takes commands there. */
+/** Publishes the current values of a car on plain MQTT topics, and accepts commands there. */
 import type { ObservedStatus, StatusObserver } from '../../agent/model/status.ts';
 import type { Clock, Link, LinkEvents, Log } from '../../agent/ports.ts';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
@@ -8,12 +8,12 @@ import type { CommandTopics } from './commands.ts';
 import { type TopicForm, valueText } from './values.ts';
 
 export interface ExitTopics {
-  /** Beginning of all topics, without a slash at its end. */
+  /** Start of all topics, without a final slash. */
   readonly prefix: string;
   readonly form: TopicForm;
-  /** True if the broker keeps the last value of each topic for programs that connect later. */
+  /** True if the broker retains the last value of each topic for programs that connect later. */
   readonly retain: boolean;
-  /** Shortest time between two messages on one topic, ms. */
+  /** Minimum time in ms between two messages on one topic. */
   readonly interval: number;
 }
 
@@ -24,9 +24,9 @@ export interface ExitOptions {
   /** Returns true if the exit may publish the value. */
   readonly sees: (slot: Slot) => boolean;
   readonly commands: CommandTopics;
-  /** Returns the messages that describe the given values to the receivers, for example discovery messages. */
+  /** Returns messages that describe these values to receivers, for example discovery messages. */
   readonly describe?: (known: ReadonlySet<Slot>) => readonly ExitMessage[];
-  /** Values that the profile feeds: they are described before their first reading. */
+  /** Paths of the values that the profile feeds, which are described even before their first reading. */
   readonly fed: Iterable<string>;
   readonly link: Link;
   readonly clock: Clock;
@@ -35,38 +35,38 @@ export interface ExitOptions {
 
 export interface ExitMessage {
   readonly topic: string;
-  /** Empty: the broker forgets the retained message. */
+  /** If empty, the broker deletes the retained message. */
   readonly text: string;
   readonly retain: boolean;
 }
 
-/** The rest of a longer command is ignored: no command has that many bytes. */
+/** The rest of a longer message is ignored: no command has more bytes. */
 const MAX_COMMAND_BYTES = 64;
 
-/** Largest number of waiting messages that are not values; the oldest are dropped, as newer ones follow them. */
+/** Maximum number of waiting messages that are not values. Beyond it, the oldest are dropped. */
 const MAX_TOLD = 50;
 
-/** Returns the topic of a path of Status, for example `vigie/plain/VIN/kinetic/speed`. */
+/** Returns the topic for a path of Status, for example `vigie/plain/VIN/kinetic/speed`. */
 export function topicOfPath(prefix: string, vin: string, path: string): string {
   return `${prefix}/${vin}/${path.replaceAll('.', '/')}`;
 }
 
-/** Returns the topic of the commands with this verb; `#` is the filter of all. */
+/** Returns the topic of commands with this verb. With `#` as the verb, it is the filter for all commands. */
 export function commandTopic(prefix: string, vin: string, verb: string): string {
   return `${prefix}/${vin}/set/${verb}`;
 }
 
 /**
- * Sends the newest value of each changed path, at most once per interval. While the receiver is away or slow, it
- * remembers only which paths changed, so it needs no more memory. After each connection it sends all values again.
+ * Sends the newest value of each changed path, at most once per interval. While the receiver is disconnected or slow,
+ * only remembers which paths have changed, so it needs no more memory. After each connection it sends all values again.
  */
 export class CarExit implements StatusObserver, LinkEvents {
   readonly #options: ExitOptions;
   readonly #changed = new Set<Slot>();
   readonly #known: Set<Slot>;
-  /** Messages that are not values and wait for the connection. */
+  /** Messages that are not values and wait to be sent. */
   #told: ExitMessage[] = [];
-  /** True if the descriptions have to be sent. */
+  /** True if the descriptions must be sent again. */
   #undescribed = true;
   #sentAt = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
@@ -110,14 +110,14 @@ export class CarExit implements StatusObserver, LinkEvents {
     if (this.#options.topics.form === 'json') this.#note(slot);
   }
 
-  /** Publishes a message that is not a value, such as the outcome of a command: at once, or after the connection. */
+  /** Publishes a message that is not a value, such as the outcome of a command: soon, or once connected. */
   tell(message: ExitMessage): void {
     this.#told.push(message);
     if (this.#told.length > MAX_TOLD) this.#told.shift();
     this.#plan();
   }
 
-  /** Sends nothing more. */
+  /** Stops sending. */
   close(): void {
     this.down();
     this.#changed.clear();
@@ -142,7 +142,7 @@ export class CarExit implements StatusObserver, LinkEvents {
     });
   }
 
-  /** Sends what changed. The next round starts after the broker has acknowledged this one. */
+  /** Sends all changes. The next round starts after the broker has acknowledged this one. */
   async #send(): Promise<void> {
     this.#sending = true;
     this.#sentAt = this.#options.clock.monotonic();
@@ -200,10 +200,10 @@ export class CarExit implements StatusObserver, LinkEvents {
     );
   }
 
-  /** Logs a refusal of the broker. A lost connection is logged by the link, and {@link up} sends everything again. */
+  /** Logs a refusal by the broker. The link logs a lost connection; {@link up} then sends everything again. */
   #failed(error: unknown, topic: string): void {
     if (error instanceof VigieError && error.code === 'link.lost') return;
-    // The first refusal, and then each power of two of a series.
+    // Log only the first refusal and then, within a series, each power of two.
     this.#refused++;
     if (!Number.isInteger(Math.log2(this.#refused))) return;
     const reason = reasonOf(error);

@@ -1,6 +1,6 @@
 /**
- * Discovery messages for Home Assistant: one per car, in the form for devices with several components, as its pages on
- * MQTT describe it (MQTT integration, “Device discovery payload”; units and classes: the pages of each entity).
+ * Discovery messages for Home Assistant: one per car, in the form for devices with several components. They follow Home
+ * Assistant's documentation (MQTT integration, “Device discovery payload”; units and classes: the page of each entity).
  */
 import type { RemoteType } from '../../protocol/remote/table.ts';
 import type { Slot } from '../../protocol/slots.ts';
@@ -10,24 +10,24 @@ import { type ExitMessage, topicOfPath } from './exit.ts';
 
 export interface HomeAssistantOptions {
   readonly vin: string;
-  /** Name of the car. */
+  /** Display name of the car. */
   readonly title: string;
-  /** Version of this program. */
+  /** Version of Vigie. */
   readonly version: string;
-  /** Beginning of the topics on which Home Assistant looks for devices. */
+  /** Start of the topics on which Home Assistant looks for devices. */
   readonly discovery: string;
-  /** Beginning of the plain topics, which have the form `value`. */
+  /** Start of the plain topics, whose messages must have the form `value`. */
   readonly prefix: string;
-  /** Names of entities. */
+  /** Names of the entities. */
   readonly words: Dictionary;
-  /** Returns true if the exit may send commands of this kind, and the car can carry them out. */
+  /** Returns true if the exit may send commands of this kind and the car can execute them. */
   readonly may: (type: RemoteType) => boolean;
 }
 
 /** One entity of a device. */
 type Component = Readonly<Record<string, unknown>> & { readonly platform: string };
 
-/** Returns the discovery message of a car with these values. */
+/** Returns the discovery message for a car that has these values. */
 export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>): ExitMessage {
   const { vin, title, version, discovery, prefix, words } = options;
   const components = new Map<string, Component>();
@@ -43,7 +43,7 @@ export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>
   if (paths.has('lastPosition.latitude') && paths.has('lastPosition.longitude')) {
     add('position', {
       platform: 'device_tracker',
-      // The name of the device is enough: a car has one position.
+      // A car has only one position, so the name of the device is enough.
       name: null,
       source_type: 'gps',
       json_attributes_topic: `${prefix}/${vin}/position`,
@@ -60,7 +60,7 @@ export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>
     },
     origin: { name: 'Vigie', sw_version: version },
     availability_topic: `${prefix}/${vin}/presence`,
-    // A car that sleeps wakes for a command, and its last values stay true.
+    // A sleeping car wakes up for commands, and its last values remain valid.
     availability_template: "{{ 'offline' if value == 'offline' else 'online' }}",
     qos: 1,
     components: {
@@ -79,18 +79,18 @@ export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>
   return { topic: `${discovery}/device/vigie_${vin}/config`, text, retain: true };
 }
 
-/** Values that describe how the car measures or is built, not what it does. */
+/** Values that describe how the car is built or how it measures, rather than what it does. */
 const DIAGNOSTIC = /^lastPosition\.(signalQuality|type|fixStatus)|\.subType$|^service\.|\.health\.|\.load\.capacity$/;
-/** Coordinates, which the tracker shows. */
+/** Coordinates are left to the tracker. */
 const IN_TRACKER = /^lastPosition\.(latitude|longitude)$/;
 
-/** Device classes of values that are on or off, and the value that is on. */
+/** Device classes of values that are on or off, and which value means on. */
 const BINARY: readonly (readonly [path: RegExp, deviceClass: string | undefined, on: string])[] = [
   [/^doorsState\.opening\.(RearWindow|RoofWindow)\.state$/, 'window', 'Open'],
   [/^doorsState\.opening\..*\.state$/, 'door', 'Open'],
   [/\.charging\.plugged$/, 'plug', 'true'],
   [/^kinetic\.moving$/, 'moving', 'true'],
-  // On means unsafe.
+  // For this class, on means unsafe.
   [/^safety\.beltStatus\..*\.belt$/, 'safety', 'Omission'],
   [/^lightingSystem\..*\.status$/, 'light', 'On'],
   [/^environment\.luminosity\.day$/, 'light', 'true'],
@@ -125,10 +125,10 @@ function entityOf(options: HomeAssistantOptions, slot: Slot): Component | undefi
   return { platform: 'sensor', ...common };
 }
 
-/** A value that is no longer known is an empty message, which entities would ignore. */
+/** A value that is no longer known is sent as an empty message, which entities would ignore. */
 const UNKNOWN_IF_EMPTY = "{{ value or 'None' }}";
 
-/** Device classes of quantities with a unit of Home Assistant. */
+/** Device classes of quantities whose unit Home Assistant supports. */
 const CLASSES: readonly (readonly [path: RegExp, deviceClass: string])[] = [
   [/^energies\.Electric\.level$/, 'battery'],
   [/\.(autonomy|mileage|altitude)$/, 'distance'],
@@ -137,7 +137,7 @@ const CLASSES: readonly (readonly [path: RegExp, deviceClass: string])[] = [
   [/\.load\.(residual|capacity)$/, 'energy_storage'],
   [/\.consumption\.consumption$/, 'energy_distance'],
 ];
-/** Units that Home Assistant writes in another way; `1` is a number without a unit. */
+/** Units that Home Assistant spells differently; `1` stands for a number without a unit. */
 const UNITS: Readonly<Record<string, string>> = { degC: '°C', deg: '°', '1': '' };
 const RISING = /\.mileage$|\.consumptions\.total$/;
 
@@ -155,15 +155,15 @@ function unitsOf({ path, unit = '', resolution }: Slot): object {
 
 interface Control {
   readonly platform: 'lock' | 'switch';
-  /** Path that shows the effect. */
+  /** Path of Status that shows the effect. */
   readonly path: string;
-  /** Template expression that is true while the state is locked or on. */
+  /** Template expression that is true if the state is locked or on. */
   readonly isOn: string;
   readonly on: string;
   readonly off: string;
 }
 
-/** Kinds of commands whose effect Status shows. All other orders are buttons. */
+/** Kinds of command whose effect Status shows. All other orders become buttons. */
 const CONTROLS: Readonly<Partial<Record<RemoteType, Control>>> = {
   Doors: {
     platform: 'lock',

@@ -1,4 +1,4 @@
-/** Texts of values on plain topics. */
+/** Formats values for plain topics. */
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
 
@@ -6,15 +6,15 @@ import type { Slot, SlotValue } from '../../protocol/slots.ts';
 export type TopicForm = 'value' | 'json';
 
 interface Reading {
-  /** Time of the reading that changed the value, UTC ms. */
+  /** Time in UTC ms of the reading that changed the value. */
   readonly at: number;
-  /** True if the source of the value is silent for longer than its time-out. */
+  /** True if the source of the value has been silent for longer than its timeout. */
   readonly stale: boolean;
 }
 
 /**
- * Returns a value as text: numbers in the unit of Status, `true` and `false`, names, names of a set joined by commas,
- * instants as RFC 3339 in UTC, everything else as JSON.
+ * Returns a value as a string: numbers in the unit of Status, `true` and `false`, names, sets of names separated by
+ * commas, instants as RFC 3339 in UTC, everything else as JSON.
  */
 export function valueText(slot: Slot, value: SlotValue, form: TopicForm, { at, stale }: Reading): string {
   const shown = slot.kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;

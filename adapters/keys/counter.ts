@@ -5,9 +5,9 @@ import { createFile, hasCode, unreadable, unwritten } from './files.ts';
 
 /**
  * A number that only increases and is never issued twice, stored in the name of an empty file, `<name>.counter.<n>`.
- * Exclusive creation of a file is atomic across processes, so two processes that sign with one key share the counter
- * without a lock that a crash could leave behind. It is never below the time in ms, so that copies of a key with
- * separate counters do not collide as long as they do not sign in the same millisecond.
+ * Exclusive creation of a file is atomic across processes, so that two processes that sign with the same key can share
+ * the counter without a lock, which a crash could leave behind. The number is never below the time in ms: copies of a
+ * key that have separate counters do not collide unless they sign in the same millisecond.
  */
 export class Counter {
   readonly #directory: string;
@@ -21,7 +21,7 @@ export class Counter {
     this.#now = now;
   }
 
-  /** Resolves with the next number when it is on disk. Rejects with `store.failed`; then no number is used up. */
+  /** Resolves with the next number when it is on disk. On failure, rejects with `store.failed` and uses no number. */
   next(): Promise<number> {
     const claimed = this.#last.then(() => this.#claim());
     this.#last = claimed.catch(() => undefined);
@@ -37,11 +37,11 @@ export class Counter {
       try {
         await createFile(this.#path(number), '', 0o600);
       } catch (error) {
-        // Another process was faster.
+        // Another process has created this file first.
         if (hasCode(error, 'EEXIST')) continue;
         throw unwritten(this.#path(number), error);
       }
-      // A process that overtook this one may have issued this number and removed its file before this one created it.
+      // A faster process may have issued this number and already removed its file before this process created the file.
       if ((await this.#highest()) !== number) continue;
       await this.#forgetBelow(number);
       return number;

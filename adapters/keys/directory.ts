@@ -1,6 +1,6 @@
 /**
- * A directory of keys: `<name>.pem` is the private key of a signer (PKCS #8, readable by the owner only), `trust.json`
- * contains the public parts, `<name>.counter.<n>` the last counter of a signer.
+ * A directory of keys: `<name>.pem` is the private key of a signer (PKCS #8, readable only by the owner), `trust.json`
+ * contains the public keys, and the name of `<name>.counter.<n>` contains the signer's last counter.
  */
 
 import { generateKeyPairSync } from 'node:crypto';
@@ -24,11 +24,11 @@ import {
 /** Public properties of a key. */
 interface KeyDescription {
   readonly name: string;
-  /** Key id, hexadecimal. */
+  /** Key id in hexadecimal. */
   readonly kid: string;
   readonly algorithm: KeyAlgorithm;
   readonly kinds: readonly string[];
-  /** Start of validity, UTC ms. If omitted, there is no limit. */
+  /** Start of validity in UTC ms. If omitted, there is no limit. */
   readonly notBefore?: number;
   readonly notAfter?: number;
   /** True if the directory also contains the private key. */
@@ -39,15 +39,15 @@ interface GenerateOptions {
   readonly algorithm: KeyAlgorithm;
   /** Kinds of command that the key may sign. */
   readonly kinds: readonly string[];
-  /** Start of validity, UTC ms. If omitted, there is no limit. */
+  /** Start of validity in UTC ms. If omitted, there is no limit. */
   readonly notBefore?: number;
   readonly notAfter?: number;
 }
 
 /**
- * Creates a key pair. The private key never leaves the directory; the public part is added to its trust file, which a
- * car reads at its start. Throws `usage.wrong` for a name that exists or is not a file name and for kinds
- * that do not exist, `store.failed` if the disk fails to write; then no files remain.
+ * Creates a key pair. The private key never leaves the directory; the public key is added to the directory's trust
+ * file, which a car reads at startup. Throws `usage.wrong` for an existing or invalid name and for kinds that do not
+ * exist, and `store.failed` if the disk fails to write; then no files remain.
  */
 export async function generateKey(directory: string, name: string, options: GenerateOptions): Promise<KeyDescription> {
   checkName(name);
@@ -91,7 +91,7 @@ export async function generateKey(directory: string, name: string, options: Gene
 }
 
 /**
- * Returns the keys of a directory's trust file, in its order; empty if the file does not exist. Throws
+ * Returns the keys in a directory's trust file, in the file's order; empty if the file does not exist. Throws
  * `configuration.wrong` if the file is damaged.
  */
 export async function listKeys(directory: string): Promise<KeyDescription[]> {
@@ -109,7 +109,7 @@ function describe({ publicKey: _, ...key }: TrustedKey, signs: boolean): KeyDesc
   return { ...key, signs };
 }
 
-/** Returns the keys of a directory's trust file; empty if the file does not exist. */
+/** Returns the keys in a directory's trust file; empty if the file does not exist. */
 export async function readTrust(directory: string): Promise<TrustedKey[]> {
   const path = join(directory, TRUST_FILE);
   if (!(await exists(path))) return [];
@@ -136,7 +136,7 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return false;
-    // A file exists; its reader reports why it cannot be read.
+    // The file exists but cannot be accessed; whoever reads it will report why.
     return true;
   }
 }

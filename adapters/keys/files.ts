@@ -28,8 +28,8 @@ export async function readText(path: string, missing: string): Promise<string> {
 }
 
 /**
- * Creates a file that must not exist yet; resolves when the file and its name are on disk. Rejects with the file
- * system's error, `EEXIST` if it exists: if several processes try, one succeeds.
+ * Creates a file that must not exist yet; resolves when the file and its name are on disk. Rejects with the system's
+ * error, e.g. `EEXIST` if the file exists: if several processes try, only one succeeds.
  */
 export async function createFile(path: string, content: string, mode: number): Promise<void> {
   const file = await open(path, 'wx', mode);
@@ -37,7 +37,7 @@ export async function createFile(path: string, content: string, mode: number): P
     await file.writeFile(content);
     await file.sync();
   } catch (error) {
-    // Remove the file so that another try is possible.
+    // Remove the file so that it can be created again.
     await rm(path, { force: true });
     throw error;
   } finally {
@@ -73,7 +73,7 @@ export async function replaceFile(path: string, content: string, mode = 0o644): 
   }
 }
 
-/** Flushes the names in a directory to the disk. */
+/** Flushes the names in a directory to disk. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {

@@ -14,11 +14,11 @@ export interface OwnKey {
 }
 
 /**
- * Returns the unit's own key in `directory`, created at the first call: for commands that reach the car without the
- * broker. `kinds`: kinds of command that it may sign from now on. An unusable directory is renamed and another key is
- * created: only this unit trusts it. Returns undefined if the disk fails to store it, which is logged and must not
- * prevent the start of the agent.
- * @throws VigieError `store.unreadable` if the disk fails to read a file of the directory, which stays unchanged
+ * Returns the unit's own key in `directory`, created at the first call. It signs commands that reach the car without
+ * the broker. `kinds`: kinds of command that it may sign from now on. If the directory is unusable, renames it and
+ * creates another key, since only this unit trusts it. Returns undefined if the disk fails to store the key; this is
+ * logged and must not prevent the start of the agent.
+ * @throws VigieError `store.unreadable` if the disk fails to read a file in the directory, which stays unchanged
  */
 export async function ownKey(
   directory: string,
@@ -52,7 +52,7 @@ async function open(directory: string, name: string, kinds: readonly string[]): 
   return { key: { ...key, kinds }, signer: await CommandSigner.open(directory, name) };
 }
 
-/** Returns the path, with a number appended if the path exists. */
+/** Returns the path; if it exists, the path with a number appended. */
 function free(path: string): string {
   let unused = path;
   for (let n = 2; existsSync(unused); n++) unused = `${path}.${n}`;

@@ -1,26 +1,27 @@
 /**
- * A self-signed certificate (RFC 5280) for the page of a bench in the local network. Node makes keys and signatures but
- * no certificates, and not every machine has OpenSSL; one certificate of a fixed form does not need a library.
+ * Creates a self-signed certificate (RFC 5280) for the page of a bench in the local network. Node can make keys and
+ * signatures but no certificates, and not every machine has OpenSSL. A single certificate of fixed form needs no
+ * library.
  */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { DAY } from '../../protocol/calendar.ts';
 
 interface SelfSigned {
-  /** Certificate, PEM. */
+  /** Certificate in PEM. */
   readonly certificate: string;
-  /** Private key, PEM, secret. */
+  /** Private key in PEM; secret. */
   readonly key: string;
 }
 
-/** Validity, ms: browsers refuse certificates that are valid for longer than 398 days. */
+/** Validity in ms: browsers reject certificates that are valid for longer than 398 days. */
 const GOOD_FOR = 390 * DAY;
-/** Start of validity before the present time, ms: the clock of a machine without a battery may be slow. */
+/** Time in ms by which the validity starts early, because the clock of a machine without a battery may be slow. */
 const BEFORE = DAY;
 
 /**
- * Creates a P-256 key with a certificate for `names` (DNS names and IPv4 addresses, at least one), valid from a day
- * before `now` (UTC ms) on.
+ * Creates a P-256 key and a certificate for `names` (DNS names and IPv4 addresses, at least one). The certificate is
+ * valid from one day before `now` (UTC ms).
  */
 export function selfSigned(names: readonly string[], now: number): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -31,7 +32,7 @@ export function selfSigned(names: readonly string[], now: number): SelfSigned {
   const signature = sequence(oid('1.2.840.10045.4.3.2'));
   const toBeSigned = sequence(
     value(0xa0, value(0x02, Uint8Array.of(2))),
-    // Positive, and without a leading zero.
+    // Positive and without a leading zero.
     value(0x02, Uint8Array.of(1), randomBytes(15)),
     signature,
     subject,
@@ -64,7 +65,7 @@ function set(...items: readonly Uint8Array[]): Uint8Array {
   return value(0x31, ...items);
 }
 
-/** Encodes a time: UTC time before 2050, generalised time after (RFC 5280 §4.1.2.5). */
+/** Encodes a time: UTCTime before 2050, GeneralizedTime from then on (RFC 5280 §4.1.2.5). */
 function time(at: number): Uint8Array {
   const digits = new Date(at).toISOString().replaceAll(/\D/g, '').slice(0, 14);
   return digits < '2050' ? value(0x17, Buffer.from(`${digits.slice(2)}Z`)) : value(0x18, Buffer.from(`${digits}Z`));

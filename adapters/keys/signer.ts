@@ -8,7 +8,7 @@ import { checkName } from './directory.ts';
 import { readText } from './files.ts';
 import { algorithmOf, algorithms, type KeyAlgorithm, keyIdOf } from './trust-file.ts';
 
-/** Signs commands with one key of a directory. */
+/** Signs commands with one of the keys in a directory. */
 export class CommandSigner {
   readonly keyId: Uint8Array;
   readonly #key: SealingKey;
@@ -21,8 +21,8 @@ export class CommandSigner {
   }
 
   /**
-   * Reads the private key `name`. Throws `input.unreadable` if it does not exist, `input.malformed` if it is not a
-   * key for signing commands, `configuration.wrong` if other users can read it, each with the path and the remedy.
+   * Reads the private key `name`. Throws `input.unreadable` if it does not exist, `input.malformed` if it cannot sign
+   * commands, and `configuration.wrong` if other users can read it, each with the path and a remedy.
    */
   static async open(directory: string, name: string, now: () => number = Date.now): Promise<CommandSigner> {
     checkName(name);
@@ -37,15 +37,15 @@ export class CommandSigner {
   }
 
   /**
-   * Returns the signed command (COSE_Sign1). `payload` creates the command with the counter passed to it, which is then
-   * on disk and never reused, even if the command is not sent. Rejects with `store.failed` if the counter cannot be
-   * stored, and with the errors of `payload`.
+   * Returns the signed command (COSE_Sign1). `payload` must build the command with the counter that it receives. That
+   * counter is already on disk and is never reused, even if the command is not sent. Rejects with `store.failed` if the
+   * counter cannot be stored, and with the errors of `payload`.
    */
   async sign(payload: (counter: number) => Uint8Array): Promise<Uint8Array> {
     return this.seal(payload(await this.#counter.next()));
   }
 
-  /** Returns the signed command (COSE_Sign1) of a payload whose counter the caller manages. */
+  /** Returns the signed command (COSE_Sign1) for a payload that contains a counter managed by the caller. */
   seal(payload: Uint8Array): Uint8Array {
     return this.#key.seal(payload);
   }

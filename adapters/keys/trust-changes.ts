@@ -1,25 +1,25 @@
-/** Changes of the keys by commands, in a file and in the journal, so that no damage makes a revoked key valid again. */
+/** Changes of keys by commands, kept in a file and in the journal, so that no damage revalidates a revoked key. */
 
 import { VigieError } from '../../protocol/errors.ts';
 import { readEntries, type TrustedKey, trustEntries } from './trust-file.ts';
 
-/** Changes since the trust file was written: entries in the form of that file, and key ids. */
+/** Changes since the trust file was written: added keys in the form of that file, and ids of revoked keys. */
 export interface TrustChanges {
-  /** Number of changes: the copy with the higher number is newer. */
+  /** Number of changes so far. The copy with the higher number is newer. */
   readonly generation?: number;
   readonly keys?: readonly object[];
-  /** Ids of revoked keys, hexadecimal. */
+  /** Ids of revoked keys in hexadecimal. */
   readonly revoked?: readonly string[];
-  /** Present if changes may be lost: no key is trusted until a person at the unit has confirmed the list. */
+  /** Present if changes may be lost. No key is trusted until a person at the unit has confirmed the list. */
   readonly unconfirmed?: {
-    /** Description of the lost changes, for people. */
+    /** Human-readable description of what may be lost. */
     readonly why: string;
     /** Name of the trust file that was in use. */
     readonly file?: string;
   };
 }
 
-/** Returns the document of {@link TrustChanges}, or undefined for invalid `data`; does not check its keys. */
+/** Returns `data` as {@link TrustChanges}, or undefined if it is invalid. Does not check the keys in it. */
 export function readTrustChanges(data: unknown): TrustChanges | undefined {
   if (!isObject(data)) return undefined;
   const { generation = 0, keys = [], revoked = [], unconfirmed } = data as Partial<Record<keyof TrustChanges, unknown>>;
@@ -33,24 +33,24 @@ export function readTrustChanges(data: unknown): TrustChanges | undefined {
   return isOne ? (data as TrustChanges) : undefined;
 }
 
-/** Content of both copies at the start. */
+/** Contents of both copies at startup. */
 interface TrustCopies {
   readonly file: TrustChanges;
-  /** Copy of the file that could be read. */
+  /** Which generation of the file could be read. */
   readonly found: 'newest' | 'previous' | 'none';
-  /** Number of files that could not be read. */
+  /** Number of generations of the file that could not be read. */
   readonly corrupt: number;
   readonly journal: TrustChanges | undefined;
-  /** True if the journal has lost data: its copy may not be the newest. */
+  /** True if the journal has lost data, so that its copy may not be the newest. */
   readonly journalDamaged: boolean;
   /** True if there was never a copy. */
   readonly first: boolean;
 }
 
 /**
- * Returns the newest of both copies. The file is written before the journal: a readable file is the newest, or as new
- * as the journal, unless somebody has replaced it by an older one. The previous generation of the file lacks the last
- * change. If neither copy certainly has every change, the result contains all known revocations and is
+ * Returns the newer of the two copies. The file is written before the journal, so a readable file is at least as new as
+ * the journal, unless somebody has replaced it by an older one. The previous generation of the file lacks the last
+ * change. If it is uncertain whether either copy has every change, the result contains all known revocations and is
  * {@link TrustChanges.unconfirmed}.
  */
 export function newestChanges(copies: TrustCopies): TrustChanges {
@@ -70,18 +70,19 @@ export function newestChanges(copies: TrustCopies): TrustChanges {
   };
 }
 
-/** A key of a list that a person must confirm. */
+/** A key in a list that a person must confirm. */
 export interface Candidate {
   readonly key: TrustedKey;
-  /** True if a command has added it; false if it is in the trust file. */
+  /** True if a command has added the key; false if it is in the trust file. */
   readonly added: boolean;
-  /** True if it is known to be revoked; it stays revoked. */
+  /** True if the key is known to be revoked; then it stays revoked. */
   readonly revoked: boolean;
 }
 
 /**
- * Returns all keys that may be trusted again, and all revoked ones: keys of the trust file, then added keys.
- * Calls `unreadable` with the fault of an entry that an agent of another version made; such an entry is omitted.
+ * Returns the keys that a person may trust again, including revoked ones: first the keys in the trust file, then added
+ * keys. If an entry was written by an agent of another version and is unreadable here, calls `unreadable` with the
+ * fault and omits the entry.
  */
 export function candidatesOf(
   { keys = [], revoked = [] }: TrustChanges,
@@ -97,7 +98,7 @@ export function candidatesOf(
   }));
 }
 
-/** Returns the keys among the readable entries, and the unreadable entries. */
+/** Returns the keys in the readable entries, and the unreadable entries. */
 export function readAdded(
   entries: readonly object[],
   unreadable: (what: string) => void,
@@ -115,7 +116,7 @@ export function readAdded(
   return { keys, unread };
 }
 
-/** Records that a person has confirmed the keys `kids` as trusted: revokes every other candidate. */
+/** Returns the changes after a person has confirmed the keys `kids`: all other candidates are revoked. */
 export function confirmChanges(
   changes: TrustChanges,
   candidates: readonly Candidate[],

@@ -1,5 +1,5 @@
 /**
- * The trust file: JSON in the car with the keys whose commands it obeys.
+ * The trust file: JSON in the car that lists the keys whose commands the car obeys.
  *
  *     { "version": 1, "keys": [ { "name": "bench", "kid": "9f86d081884c7d65", "algorithm": "ES256",
  *       "kinds": ["Doors"], "publicKey": "<SubjectPublicKeyInfo, base64>", "notAfter": "2030-01-01T00:00:00.000Z" } ] }
@@ -15,7 +15,7 @@ import { commandKinds } from '../../protocol/schema/remote.ts';
 import { isRecord } from '../../protocol/slots.ts';
 import { unreadable } from './files.ts';
 
-/** The signature algorithms by their usual names. */
+/** Signature algorithms by their usual names. */
 export const algorithms = { ES256, Ed25519: EDDSA } as const satisfies Record<string, SigningAlgorithm>;
 export type KeyAlgorithm = keyof typeof algorithms;
 
@@ -26,13 +26,13 @@ const VERSION = 1;
 /** A key whose commands the car obeys. */
 export interface TrustedKey {
   readonly name: string;
-  /** Key id: the first 8 bytes of SHA-256 of the SubjectPublicKeyInfo, hexadecimal. */
+  /** Key id: the first 8 bytes of the SHA-256 of the SubjectPublicKeyInfo, in hexadecimal. */
   readonly kid: string;
   readonly algorithm: KeyAlgorithm;
-  /** Kinds of command that it may sign. */
+  /** Kinds of command that the key may sign. */
   readonly kinds: readonly string[];
   readonly publicKey: KeyObject;
-  /** Start of validity, UTC ms. If omitted, there is no limit. */
+  /** Start of validity in UTC ms. If omitted, there is no limit. */
   readonly notBefore?: number;
   readonly notAfter?: number;
 }
@@ -57,7 +57,7 @@ export function unknownKinds(kinds: readonly string[]): string[] {
   return kinds.filter((kind) => !(commandKinds as readonly string[]).includes(kind));
 }
 
-/** Returns keys in the form of a trust file. */
+/** Returns keys in the form that a trust file has. */
 export function trustEntries(keys: readonly TrustedKey[]): readonly object[] {
   return keys.map(({ publicKey, notBefore, notAfter, ...key }) => ({
     ...key,
@@ -67,13 +67,13 @@ export function trustEntries(keys: readonly TrustedKey[]): readonly object[] {
   }));
 }
 
-/** Returns the text of a trust file. */
+/** Returns the content of a trust file. */
 export function formatTrust(keys: readonly TrustedKey[]): string {
   const entries = trustEntries(keys);
   return `${JSON.stringify({ version: VERSION, keys: entries }, undefined, 2)}\n`;
 }
 
-/** Returns the keys of a trust file. Throws `input.unreadable` or `configuration.wrong`, with the path and a remedy. */
+/** Returns the keys in a trust file. Throws `input.unreadable` or `configuration.wrong`, with the path and a remedy. */
 export function readTrustFile(path: string): TrustedKey[] {
   let text: string;
   try {
@@ -84,7 +84,7 @@ export function readTrustFile(path: string): TrustedKey[] {
   return parseTrust(text, path);
 }
 
-/** Parses the text of a trust file. Throws `configuration.wrong` with the file, the member and its valid form. */
+/** Parses a trust file. Throws `configuration.wrong` with the file, the faulty field and its valid form. */
 export function parseTrust(text: string, path: string): TrustedKey[] {
   const fail = (what: string, cause?: unknown): VigieError =>
     new VigieError('configuration.wrong', `${what}; restore the file or make the keys anew`, { where: path, cause });
@@ -104,7 +104,7 @@ export function parseTrust(text: string, path: string): TrustedKey[] {
   return keys;
 }
 
-/** Parses the result of {@link trustEntries}. Throws the result of `fail`, called with the fault and its place. */
+/** Parses the result of {@link trustEntries}. Throws the error that `fail` returns for a fault and its cause. */
 export function readEntries(entries: unknown, fail: (what: string, cause?: unknown) => VigieError): TrustedKey[] {
   if (!Array.isArray(entries)) throw fail('keys must be a list');
   return entries.map((entry: unknown, index) =>
@@ -145,7 +145,7 @@ function trustedKey(entry: unknown, fail: (what: string, cause?: unknown) => Vig
   };
 }
 
-/** RFC 3339: without an offset the date would depend on the reader's time zone. */
+/** RFC 3339 with an offset: without it, the date would depend on the reader's time zone. */
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 function moment(entry: object, member: string, fail: (what: string) => VigieError): number | undefined {

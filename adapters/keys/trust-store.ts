@@ -15,38 +15,38 @@ import {
 } from './trust-file.ts';
 
 interface TrustOptions {
-  /** Document that stores changes by commands; if omitted, there are none. */
+  /** Document that stores changes by commands. If omitted, commands cannot change keys. */
   readonly changes?: Document<TrustChanges>;
-  /** Receives a warning for added keys that cannot be read. */
+  /** Receives an error for each added key that cannot be read. */
   readonly log?: Log;
-  /** Keys of the unit itself, which commands cannot change. */
+  /** The unit's own keys, which commands cannot change. */
   readonly own?: readonly TrustedKey[];
 }
 
 /** Kind of command that changes keys. */
 const ROOT = 'Trust';
-/** Key of the journal's copy of the changes by commands, among its states. */
+/** Name under which the journal stores its copy of the changes among its states. */
 export const TRUST_STATE = 'trust';
-/** Advice for a list that may have lost changes. */
+/** Advice if the list may have lost changes. */
 export const CONFIRM = 'stop the agent and run `vigie keys confirm` on the unit';
 
 /**
- * The keys of a trust file, with the changes by commands. A key outside its validity counts as unknown, and a revoked
- * key stays revoked, even if it is in the file. While the list of revoked keys is unreadable, only the unit's own key
- * is trusted, which no command can revoke.
+ * The keys in a trust file, plus changes by commands. A key outside its validity counts as unknown, and a revoked key
+ * stays revoked even if the file contains it. While the list of revoked keys is unreadable, only the unit's own key is
+ * trusted, which commands cannot revoke.
  */
 export class TrustStore implements SignatureVerifier, TrustKeeper {
   #file: readonly TrustedKey[] = [];
   readonly #own: readonly TrustedKey[];
   readonly #changes: Document<TrustChanges> | undefined;
   readonly #clock: Pick<Clock, 'now'>;
-  /** The changes on disk. The document may contain changes that the disk failed to store. */
+  /** The changes that are on disk. The document may contain changes that the disk failed to store. */
   #kept: TrustChanges;
   #added: readonly TrustedKey[];
-  /** Entries that an agent of another version made and can read. */
+  /** Entries that this agent cannot read, because an agent of another version wrote them. */
   readonly #unread: readonly object[];
   #keys: ReadonlyMap<string, TrustedKey> = new Map();
-  /** Settles when no change is in progress. */
+  /** Resolves when no change is in progress. */
   #last: Promise<void> = Promise.resolve();
 
   private constructor(clock: Pick<Clock, 'now'>, { changes, own = [], log }: TrustOptions) {
@@ -60,12 +60,12 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     this.#merge();
   }
 
-  /** Returns a store without trust file: the car obeys its own keys, and those that commands have added. */
+  /** Returns a store without a trust file: the car obeys only its own keys and those that commands have added. */
   static without(clock: Pick<Clock, 'now'>, options: TrustOptions = {}): TrustStore {
     return new TrustStore(clock, options);
   }
 
-  /** Returns a store that has read a trust file. Throws as {@link take} does. */
+  /** Returns a store that has read a trust file. Throws like {@link take}. */
   static open(path: string, clock: Pick<Clock, 'now'>, options: TrustOptions = {}): TrustStore {
     const store = new TrustStore(clock, options);
     store.take(path);
@@ -73,21 +73,21 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
   }
 
   /**
-   * Reads the keys of a trust file, replacing previous ones. Throws `input.unreadable` or `configuration.wrong`,
-   * with the path and the remedy; then the previous keys stay trusted.
+   * Reads the keys in a trust file, which replace those read before. Throws `input.unreadable` or
+   * `configuration.wrong`, with the path and a remedy; then the previous keys stay trusted.
    */
   take(path: string): void {
     this.#file = readTrustFile(path);
     this.#merge();
   }
 
-  /** Reason why no key is trusted, if changes of the keys may be lost. */
+  /** Reason why no key is trusted if changes of keys may be lost; otherwise undefined. */
   get unconfirmed(): string | undefined {
     const { unconfirmed } = this.#kept;
     return unconfirmed && `no key is trusted, because ${unconfirmed.why}; ${CONFIRM}`;
   }
 
-  /** Returns the copy in the journal, for `Memory`. */
+  /** Returns the journal's copy of the changes, for `Memory`. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     if (this.#changes !== undefined) yield [TRUST_STATE, this.#kept];
   }
@@ -107,17 +107,17 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     return key && { algorithm: algorithms[key.algorithm], kinds: key.kinds, name: key.name };
   }
 
-  /** Returns true for a valid `signature` of the key over `message`; false also for an unknown key or no signature. */
+  /** Returns true if `signature` over `message` is valid for the key; false also for an unknown key. */
   verify(id: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
     const key = this.#valid(id);
-    // Both algorithms have signatures of 64 bytes (RFC 9053 section 2); node:crypto would throw for other lengths.
+    // Signatures of both algorithms have 64 bytes (RFC 9053 section 2); node:crypto would throw for other lengths.
     if (key === undefined || signature.length !== 64) return false;
     return key.algorithm === 'ES256'
       ? verify('sha256', message, { key: key.publicKey, dsaEncoding: 'ieee-p1363' }, signature)
       : verify(null, message, key.publicKey, signature);
   }
 
-  /** Returns SHA-256 in base64. */
+  /** Returns the SHA-256 in base64. */
   digest(message: Uint8Array): string {
     return createHash('sha256').update(message).digest('base64');
   }
@@ -130,10 +130,10 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     return this.#inTurn(() => this.#revoke(id));
   }
 
-  /** Runs changes in sequence: each is based on the result of the previous one on disk, and checked against it. */
+  /** Runs changes one after another: each is checked against, and based on, the result of the previous one on disk. */
   #inTurn(change: () => Promise<void>): Promise<void> {
     const changed = this.#last.then(change);
-    // The caller of the failed change handles the error.
+    // The caller of a failed change handles its error.
     this.#last = changed.catch(() => undefined);
     return changed;
   }
@@ -184,7 +184,7 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     this.#merge();
   }
 
-  /** Merges the keys; flashed keys precede added keys. */
+  /** Merges the keys. Of keys with the same id, the file's override added ones, and the unit's own override both. */
   #merge(): void {
     const gone = new Set(this.#revoked);
     const trusted = this.#kept.unconfirmed === undefined ? [...this.#added, ...this.#file] : [];

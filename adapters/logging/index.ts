@@ -1,4 +1,4 @@
-/** Log of the agent, for a terminal or for the journal, without secrets and with a limited rate. */
+/** Log of the agent for a terminal or for the journal, without secrets and at a limited rate. */
 import { fstatSync } from 'node:fs';
 import { RateLimitedLog } from './rate.ts';
 import { type Level, StreamLog } from './stream.ts';
@@ -10,7 +10,7 @@ export { structuredLog } from './structured.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the log of a service on a stream of the process. Call `flush` before the process ends. */
+/** Returns the log of a service, written to a stream of the process. Call `flush` before the process ends. */
 export function openServiceLog(stream: NodeJS.WriteStream, level: Level, environment: Environment): RateLimitedLog {
   const log =
     stream.isTTY === true

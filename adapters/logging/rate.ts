@@ -1,20 +1,20 @@
 import type { Log, LogEvent, LogLevel, LogSink } from '../../protocol/log-events.ts';
 
 interface Seen {
-  /** Start of the window, monotonic ms. */
+  /** Start of the window in monotonic ms. */
   since: number;
   count: number;
   level: LogLevel;
 }
 
-/** Largest number of lines of one event within {@link WINDOW}. */
+/** Maximum number of lines of one event within {@link WINDOW}. */
 export const LINES = 10;
-/** Length of a window, ms. */
+/** Length of a window in ms. */
 export const WINDOW = 60_000;
 
 /**
- * Writes {@link LINES} lines of one event within {@link WINDOW} and then counts the others. It uses no timer, so that a
- * unit that sleeps stays asleep: the next line of any event after the window, or `flush`, writes the count.
+ * Writes {@link LINES} lines of one event within {@link WINDOW} and only counts further ones. Uses no timer, so that a
+ * sleeping unit stays asleep: the count is written by the next line of any event after the window, or by `flush`.
  */
 export class RateLimitedLog implements Log {
   readonly #log: LogSink;
@@ -22,7 +22,7 @@ export class RateLimitedLog implements Log {
   readonly #seen = new Map<LogEvent, Seen>();
   #looked = Number.NEGATIVE_INFINITY;
 
-  /** `monotonic`: returns milliseconds of a clock that never steps. */
+  /** @param monotonic returns the ms of a clock that is never set */
   constructor(log: LogSink, monotonic: () => number) {
     this.#log = log;
     this.#monotonic = monotonic;
@@ -32,7 +32,7 @@ export class RateLimitedLog implements Log {
   readonly warn: Log['warn'] = (event, fields) => this.#write('warn', event, fields);
   readonly error: Log['error'] = (event, fields) => this.#write('error', event, fields);
 
-  /** Reports the suppressed lines up to now. */
+  /** Reports the lines that have been suppressed so far. */
   flush(): void {
     for (const [event, seen] of this.#seen) this.#logCount(event, seen);
     this.#seen.clear();
@@ -47,7 +47,7 @@ export class RateLimitedLog implements Log {
     if (++seen.count <= LINES) this.#log[level](event, fields);
   }
 
-  /** Writes the counts of windows that have ended; checks at most once a second. */
+  /** Writes the counts of windows that have ended. Checks at most once a second. */
   #look(now: number): void {
     if (now - this.#looked < 1_000) return;
     this.#looked = now;

@@ -4,7 +4,7 @@ import { redacted } from './redact.ts';
 export type Level = LogLevel | 'silent';
 const ranks: Record<Level, number> = { info: 0, warn: 1, error: 2, silent: 3 };
 
-/** Writes one line for each event: readable text on a terminal, NDJSON otherwise. */
+/** Writes one line per event: readable text on a terminal, NDJSON otherwise. */
 export class StreamLog implements Log {
   readonly #stream: NodeJS.WriteStream;
   readonly #rank: number;
@@ -37,7 +37,7 @@ export class StreamLog implements Log {
   }
 }
 
-/** Escapes control characters: text from outside must not move the cursor of a terminal. */
+/** Escapes control characters, because external text must not control the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (character) => (character === '\n' ? '\n' : '\ufffd'));
 }

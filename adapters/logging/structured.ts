@@ -1,4 +1,4 @@
-/** Lines of JSON for machines, by pino: `{"level":"warn","at":…,"event":…, fields, "message":…}`. */
+/** JSON lines for programs, written by pino: `{"level":"warn","at":…,"event":…, fields, "message":…}`. */
 import { pino } from 'pino';
 import { type Log, type LogEvent, type LogLevel, logEvents } from '../../protocol/log-events.ts';
 import { redacted } from './redact.ts';
@@ -10,15 +10,15 @@ interface LineSink {
 
 interface StructuredOptions {
   readonly level: LogLevel | 'silent';
-  /** Returns UTC ms. */
+  /** Returns the time in UTC ms. */
   readonly now?: () => number;
-  /** True if lines begin with `<priority>` (sd-daemon(3)), which the journal uses as the priority of the entry. */
+  /** True if lines begin with `<priority>` (sd-daemon(3)), which the journal uses as the entry's priority. */
   readonly priorities?: boolean;
 }
 
 /** Priorities of syslog(3). */
 const PRIORITY = { error: 3, warn: 4, info: 6 } as const;
-/** Names that pino uses, which a field must not overwrite. */
+/** Names that pino uses and that fields must not overwrite. */
 const TAKEN = new Set(['level', 'at', 'event', 'message']);
 
 export function structuredLog(sink: LineSink, options: StructuredOptions): Log {
@@ -43,7 +43,7 @@ export function structuredLog(sink: LineSink, options: StructuredOptions): Log {
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** Renames a field that has one of pino's names: JSON with a repeated name is not reliable. */
+/** Renames fields whose names pino uses, because JSON with a repeated name is not reliable. */
 function free(fields: Record<string, unknown>): Record<string, unknown> {
   if (!Object.keys(fields).some((name) => TAKEN.has(name))) return fields;
   return Object.fromEntries(

@@ -1,15 +1,15 @@
-/** Reason why the previous run ended: its own report, or the result of the service manager. */
+/** Finds out why the previous run ended, from its own report or from the service manager's result. */
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { contentsOf } from './generation-files.ts';
 
-/** File name of the crash report of a run. */
+/** Name of the file that contains a run's crash report. */
 const FATAL = 'fatal.json';
-/** Name of the file in which `ExecStopPost` of the unit stores `$SERVICE_RESULT $EXIT_CODE $EXIT_STATUS`. */
+/** Name of the file in which the unit's `ExecStopPost` stores `$SERVICE_RESULT $EXIT_CODE $EXIT_STATUS`. */
 const ENDED = 'ended';
-/** Names of systemd.exec(5), with descriptions. */
+/** Descriptions of service results by their names in systemd.exec(5). */
 const RESULTS: Readonly<Record<string, string>> = {
   watchdog: 'the watchdog was not fed',
   'oom-kill': 'it was killed for its memory',
@@ -19,7 +19,7 @@ const RESULTS: Readonly<Record<string, string>> = {
   'exit-code': 'it ended with an error',
 };
 
-/** Writes a report of an error that ends this process. Returns a function that disables this. */
+/** Makes an error that ends this process write a crash report. Returns a function that disables this. */
 export function writeCrashReports(directory: string): () => void {
   const note = (error: unknown): void => writeFatal(directory, error);
   process.on('uncaughtExceptionMonitor', note);
@@ -38,7 +38,7 @@ export function writeFatal(directory: string, error: unknown): void {
   }
 }
 
-/** Returns the reason why the last run crashed, in one line, or undefined if it is unknown. */
+/** Returns why the last run crashed, in one line, or undefined if that is unknown. */
 export function crashReport(directory: string): string | undefined {
   const words = contentsOf(join(directory, FATAL));
   const seen = contentsOf(join(directory, ENDED));
@@ -48,8 +48,8 @@ export function crashReport(directory: string): string | undefined {
 }
 
 /**
- * Removes the reports of the previous run, which apply to that run only. If the disk fails to remove them, logs that
- * and continues.
+ * Removes the reports on the previous run, which apply only to that run. If the disk fails to remove them, writes that
+ * to standard error and continues.
  */
 export function removeCrashReport(directory: string): void {
   for (const name of [FATAL, ENDED]) {
@@ -67,13 +67,13 @@ function parseFatal(words: string | undefined): string | undefined {
     const { error } = JSON.parse(words) as { error?: unknown };
     return typeof error === 'string' && error !== '' ? error : undefined;
   } catch (error) {
-    // The end of the process that wrote it has truncated the file.
+    // The process ended while it wrote the file.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** Returns this boot of the machine and the time since, ms. */
+/** Returns an id of the machine's current boot, and the time since boot in ms. */
 export function moment(): { readonly boot: string; readonly at: number } {
   return {
     boot: contentsOf('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown',

@@ -1,4 +1,4 @@
-/** Texts of configurations, each in a file that is complete or absent. */
+/** Stores configurations, each in a file that is either complete or absent. */
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -16,7 +16,7 @@ import { VigieError } from '../../protocol/errors.ts';
 
 /** A file that was sent with a configuration. */
 export interface SentFile {
-  /** Relative path of names that begin with a letter, a digit or `_`. */
+  /** Relative path. Each name in it begins with a letter, a digit or `_`. */
   readonly path: string;
   readonly contents: Uint8Array;
 }
@@ -25,7 +25,7 @@ export interface SentFile {
 export class GenerationFiles {
   readonly #folder: string;
 
-  /** `make`: true to create a missing folder. @throws VigieError `store.failed` if that fails */
+  /** @param make true to create a missing folder. @throws VigieError `store.failed` if that fails */
   constructor(folder: string, make = true) {
     this.#folder = folder;
     if (!make) return;
@@ -36,22 +36,22 @@ export class GenerationFiles {
     return join(this.#folder, `${number}.yaml`);
   }
 
-  /** Path of the last valid contents of the file on the unit. */
+  /** Path of a copy of the last valid version of the unit's own file. */
   get localCopy(): string {
     return join(this.#folder, 'local.yaml');
   }
 
-  /** Path where a text is stored for checking. */
+  /** Path at which a configuration is stored to be checked. */
   get candidate(): string {
     return join(this.#folder, 'candidate.yaml');
   }
 
-  /** Returns the folder of the files that were sent with the configuration in a file here. */
+  /** Returns the folder of the files that were sent with the configuration at `path`. */
   filesOf(path: string): string {
     return path.replace(/\.yaml$/, '');
   }
 
-  /** Replaces the files of a configuration; returns when they are on disk. @throws VigieError `store.failed` */
+  /** Replaces the files sent with a configuration; returns when they are on disk. @throws VigieError `store.failed` */
   writeFiles(path: string, files: readonly SentFile[]): void {
     const folder = this.filesOf(path);
     guarded(folder, () => {
@@ -67,7 +67,7 @@ export class GenerationFiles {
     });
   }
 
-  /** Returns the text of a file here, or undefined if it does not exist. */
+  /** Returns the content of a file, or undefined if it cannot be read. */
   read(path: string): string | undefined {
     return contentsOf(path);
   }
@@ -88,7 +88,7 @@ export class GenerationFiles {
     });
   }
 
-  /** Removes all other generations. */
+  /** Removes all other numbered configurations, and the candidate. */
   keepOnly(numbers: readonly number[]): void {
     const kept = new Set(numbers.map((number) => `${number}.yaml`));
     guarded(this.#folder, () => {
@@ -101,7 +101,7 @@ export class GenerationFiles {
   }
 }
 
-/** Returns the text of a file, or undefined if it cannot be read. */
+/** Returns the content of a file, or undefined if it cannot be read. */
 export function contentsOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -111,7 +111,7 @@ export function contentsOf(path: string): string | undefined {
   }
 }
 
-/** Flushes the names in a folder to the disk, or with the flags `r+` the contents of a file. */
+/** Flushes the names in a folder to disk or, with the flags `r+`, the contents of a file. */
 export function syncPath(path: string, flags: 'r' | 'r+' = 'r'): void {
   const opened = openSync(path, flags);
   try {

@@ -1,30 +1,30 @@
-/** Datagrams to a Unix socket, which Node's own modules do not support: uses the C library, loaded on first use. */
+/** Sends datagrams to a Unix socket, which Node's modules cannot do: uses the C library, loaded on first use. */
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** From bits/socket.h, the same on x86, arm and arm64. */
+/** From bits/socket.h; equal on x86, arm and arm64. */
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0x8_0000;
 const MSG_NOSIGNAL = 0x4000;
-/** From asm-generic/socket.h. The value of SO_SNDTIMEO is a `struct timeval` of two longs. */
+/** From asm-generic/socket.h. SO_SNDTIMEO takes a `struct timeval` of two longs. */
 const SOL_SOCKET = 1;
 const SO_SNDTIMEO = 21;
-/** Longest wait for a manager with a full queue, s, as in sd_notify(3). */
+/** Maximum wait in s for a manager whose queue is full, as in sd_notify(3). */
 const PATIENCE = 1;
-/** From sys/un.h: longest path, bytes, including its closing NUL. */
+/** From sys/un.h: maximum length of a path in bytes, including the closing NUL. */
 const LONGEST = 108;
 
-/** Sends a datagram to one Unix socket. */
+/** Sends datagrams to one Unix socket. */
 export interface Datagrams {
-  /** @throws VigieError `input.unreadable` if no process receives it */
+  /** @throws VigieError `input.unreadable` if no process receives the datagram */
   send(bytes: Uint8Array): void;
   close(): void;
 }
 
 /**
- * Creates a socket that sends to `path`; a leading `@` means the abstract name space (unix(7)).
+ * Creates a socket that sends to `path`. A leading `@` stands for the abstract namespace (unix(7)).
  * @throws VigieError `input.unreadable` if libc or the socket fails, `configuration.wrong` for an invalid path
  */
 export async function datagramsTo(path: string): Promise<Datagrams> {
@@ -73,7 +73,7 @@ export function addressOf(path: string): Uint8Array {
   if (name.length === 0 || name.length > LONGEST - 1) {
     throw new VigieError('configuration.wrong', `a socket's path has 1 to ${LONGEST - 1} bytes`, { where: path });
   }
-  // A name in the abstract name space has a leading NUL and no closing one.
+  // A name in the abstract namespace has a leading NUL and no closing one.
   const address = new Uint8Array(2 + name.length + 1);
   new Uint16Array(address.buffer, 0, 1)[0] = AF_UNIX;
   address.set(name, abstract ? 3 : 2);

@@ -1,4 +1,4 @@
-/** Counters of the agent, in the text format of Prometheus. */
+/** Metrics of the agent in the text format of Prometheus. */
 import type { Counter, Gauge, Registry } from 'prom-client';
 import { droppedBy, type HealthSnapshot } from '../../agent/health/health.ts';
 import { linkStates } from '../../protocol/schema/hello.ts';
@@ -37,7 +37,7 @@ const labelled = (
   values: (snapshot: HealthSnapshot) => readonly MetricValue[],
 ): Metric => ({ name: `vigie_${name}`, kind, help, labels, values });
 
-/** All metrics. Names follow the conventions of Prometheus: base units, counters end in `_total`. */
+/** All metrics. Their names follow the conventions of Prometheus: base units; names of counters end in `_total`. */
 export const metrics: readonly Metric[] = [
   metric('gauge', 'up', '1 while the pipeline moves, 0 while it is stuck', ({ stuck }) =>
     stuck === undefined ? 1 : 0,
@@ -119,12 +119,12 @@ export const metrics: readonly Metric[] = [
   metric('gauge', 'memory_heap_bytes', 'JavaScript heap in use', (s) => s.process.heapBytes),
 ];
 
-/** Returns the text of a snapshot and its media type. The first call loads the library. */
+/** Returns a function that renders the current snapshot, with its media type. The first call loads the library. */
 export function metricsPage(snapshot: () => HealthSnapshot): () => Promise<{ type: string; body: string }> {
   return pageOf(snapshot, metrics);
 }
 
-/** Like {@link metricsPage}, for any snapshot and the metrics that read it. */
+/** Like {@link metricsPage}, for other snapshots and the metrics that are defined on them. */
 export function pageOf<S>(
   snapshot: () => S | Promise<S>,
   definitions: readonly Metric<S>[],

@@ -1,26 +1,26 @@
-/** Messages of a service to systemd (sd_notify(3)): lines of `NAME=value` in a datagram to its socket. */
+/** Sends messages of a service to systemd (sd_notify(3)): lines of `NAME=value` in a datagram to systemd's socket. */
 import type { Log } from '../../agent/ports.ts';
 import { type Datagrams, datagramsTo } from './libc.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SystemdNotifier {
-  /** Reports that the service works. */
+  /** Reports that the service has started. */
   ready(status: string): void;
-  /** Reports one line for people (`systemctl status`). */
+  /** Reports a line for people to read (`systemctl status`). */
   status(text: string): void;
-  /** Reports that the service ends now. */
+  /** Reports that the service is stopping. */
   stopping(status: string): void;
   /** Reports that the service is alive. */
   feed(): void;
-  /** Sets the watchdog interval from now on, ms. */
+  /** Sets the watchdog interval from now on in ms. */
   feedWithin(ms: number): void;
-  /** Requests more time to start from the manager, ms. */
+  /** Asks the manager for more time in ms to start or stop. */
   extend(ms: number): void;
   close(): void;
 }
 
-/** Notifier of a process that no service manager started. */
+/** Does nothing: for a process that was not started by a service manager. */
 const deaf: SystemdNotifier = {
   ready: () => undefined,
   status: () => undefined,
@@ -32,8 +32,8 @@ const deaf: SystemdNotifier = {
 };
 
 /**
- * Opens the socket of the service manager that started this process; without a manager, each call does nothing.
- * If the manager does not receive a message, this logs the failure once and continues.
+ * Opens the socket of the service manager that started this process. Without a manager, the calls do nothing. If the
+ * manager does not receive messages, logs that once and continues.
  */
 export async function openNotifier(environment: Environment, log: Log): Promise<SystemdNotifier> {
   const path = environment['NOTIFY_SOCKET'];
@@ -67,7 +67,7 @@ export async function openNotifier(environment: Environment, log: Log): Promise<
   };
 }
 
-/** Returns the watchdog interval, ms; undefined: no watchdog, or not for this process (sd_watchdog_enabled(3)). */
+/** Returns the watchdog interval in ms; undefined if none is set for this process (sd_watchdog_enabled(3)). */
 export function watchdogInterval(environment: Environment, pid: number = process.pid): number | undefined {
   const written = environment['WATCHDOG_USEC'];
   const owner = environment['WATCHDOG_PID'];

@@ -1,11 +1,11 @@
-/** Resource usage of this process, from Linux. */
+/** Reads the resource usage of this process from Linux. */
 
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { ProcessVitals } from '../../agent/health/health.ts';
 import { defined } from '../../protocol/defined.ts';
 
-/** Returns a function that reads the resource usage. `busy` covers the time since the previous call. */
+/** Returns a function that reads the resource usage. `busy` covers the time since the function's previous call. */
 export function processVitals(): () => ProcessVitals {
   let last = performance.eventLoopUtilization();
   return () => {
@@ -25,7 +25,7 @@ export function processVitals(): () => ProcessVitals {
   };
 }
 
-/** Returns the memory of this process alone, bytes (proc(5), smaps_rollup); undefined if the kernel lacks this. */
+/** Returns this process's private memory in bytes (proc(5), smaps_rollup); undefined if the kernel lacks this. */
 function readPrivate(): number | undefined {
   try {
     return privateBytesIn(readFileSync('/proc/self/smaps_rollup', 'utf8'));
@@ -36,7 +36,7 @@ function readPrivate(): number | undefined {
   }
 }
 
-/** Returns the sum of the private pages in the text of `smaps_rollup`, bytes. */
+/** Returns the total size in bytes of the private pages listed in `smaps_rollup`. */
 export function privateBytesIn(text: string): number {
   let kilobytes = 0;
   for (const [, size] of text.matchAll(/^Private_(?:Clean|Dirty): +([0-9]+) kB$/gm)) kilobytes += Number(size);

@@ -10,22 +10,22 @@ export type ListenAddress =
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'loopback'; readonly host: string; readonly port: number };
 
-/** Returns the body of one path, with its media type. */
+/** Returns the body for one path, with its media type. */
 type Page = () => Promise<{ readonly type: string; readonly body: string }>;
 
 export interface StatusServer {
-  /** Address that it listens on, e.g. `127.0.0.1:9464`. */
+  /** Address on which the server listens, e.g. `127.0.0.1:9464`. */
   readonly address: string;
   close(): Promise<void>;
 }
 
-/** Time limit of request and answer together, ms. The client is on the same machine and needs less than a second. */
+/** Time limit in ms for request plus response. The client is on the same machine and needs less than a second. */
 const PATIENCE = 5_000;
 
 /**
- * Serves `pages` by their paths.
+ * Serves each of `pages` at its path.
  * @throws VigieError `input.unreadable` if the address is in use or not available
- * @throws Error if a path of `pages` has no row in the table of access
+ * @throws Error if a path in `pages` is not in the access table
  */
 export async function serve(
   place: ListenAddress,
@@ -35,9 +35,9 @@ export async function serve(
   const allowed: readonly string[] = metricsPaths[kind];
   const unknown = Object.keys(pages).find((path) => !allowed.includes(path));
   if (unknown !== undefined) throw new Error(`GET ${unknown} of ${kind} has no row in the table of access`);
-  // Node's periodic search for late requests would wake the process for ever; connections have a time limit here.
+  // Node's periodic check for late requests would wake the process for ever; instead, connections have a time limit.
   const server = createServer({ connectionsCheckingInterval: 2 ** 31 - 1 }, (request, response) => {
-    // If a client disconnects, only its own answer ends.
+    // If a client disconnects, only its own response ends.
     response.on('error', () => response.destroy());
     answer(request, response, pages).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
@@ -59,10 +59,10 @@ export async function serve(
     if (place.kind === 'unix') server.listen(place.path, resolve);
     else server.listen(place.port, place.host, resolve);
   });
-  // If a connection cannot be accepted, for example for lack of memory, only that client fails, and detects it.
+  // If a connection cannot be accepted, e.g. for lack of memory, only that client is affected, and it notices.
   server.on('error', () => undefined);
   if (path !== undefined) chmodSync(path, 0o660);
-  // The server does not keep the process alive.
+  // Do not let the server keep the process alive.
   server.unref();
   return { address: addressOf(server), close: () => closed(server) };
 }
@@ -87,7 +87,7 @@ async function answer(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** Removes a socket that a killed process left behind, but not one that a process answers on. */
+/** Removes a socket that a killed process left behind, but not one on which a process listens. */
 async function removeStale(path: string): Promise<void> {
   const answered = await new Promise<boolean>((resolve) => {
     const probe = connect(path);

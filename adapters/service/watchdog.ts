@@ -1,14 +1,14 @@
 import type { Clock, Log } from '../../agent/ports.ts';
 import type { SystemdNotifier } from './notify.ts';
 
-/** Returns the reason why its part is stuck, or undefined if the part makes progress. */
+/** Returns the reason why the pipeline is stuck, or undefined if it makes progress. */
 interface Beating {
   stuck(): string | undefined;
 }
 
 /**
- * Feeds the service manager's watchdog only when the pipeline beats: it has no timer, so if the pipeline stops,
- * the feeding stops.
+ * Feeds the service manager's watchdog only while the pipeline beats. It has no timer of its own, so if the pipeline
+ * stops, the watchdog is no longer fed.
  */
 export class Watchdog {
   readonly #notifier: SystemdNotifier;
@@ -18,7 +18,7 @@ export class Watchdog {
   #fedAt = Number.NEGATIVE_INFINITY;
   #starving: string | undefined;
 
-  /** `interval`: the manager's watchdog interval, ms; undefined: no manager, but the log reports a stuck part. */
+  /** @param interval the manager's watchdog interval in ms; undefined: no manager, but a stuck pipeline is logged */
   constructor(notifier: SystemdNotifier, clock: Clock, log: Log, interval: number | undefined) {
     this.#notifier = notifier;
     this.#clock = clock;
@@ -26,12 +26,12 @@ export class Watchdog {
     this.#interval = interval;
   }
 
-  /** Reason why the last beat did not feed the watchdog, or undefined. */
+  /** Reason why the last beat did not feed the watchdog, or undefined if it did. */
   get starving(): string | undefined {
     return this.#starving;
   }
 
-  /** Call at each tick of the pipeline, after the tick has completed. */
+  /** Call after each completed tick of the pipeline. */
   beat(pulse: Beating): void {
     const stuck = pulse.stuck();
     if (stuck !== undefined && this.#starving === undefined) {
@@ -40,13 +40,13 @@ export class Watchdog {
     this.#starving = stuck;
     if (stuck !== undefined || this.#interval === undefined) return;
     const now = this.#clock.monotonic();
-    // A third of the interval tolerates a late beat; the ticks in between need no system call.
+    // Feeding every third of the interval tolerates a late beat, and saves system calls at the ticks in between.
     if (now - this.#fedAt < this.#interval / 3) return;
     this.#fedAt = now;
     this.#notifier.feed();
   }
 
-  /** Sets the interval of the beats, ms, e.g. for a car that sleeps, and extends the manager's interval accordingly. */
+  /** Sets the interval of beats in ms, e.g. for a sleeping car, and extends the manager's interval accordingly. */
   slacken(every: number): void {
     if (this.#interval === undefined) return;
     this.#interval = every * 3;
@@ -54,7 +54,7 @@ export class Watchdog {
     this.#notifier.feedWithin(this.#interval);
   }
 
-  /** Returns to beats of a second and the manager's initial interval, ms. */
+  /** Returns to a beat per second and to the manager's initial interval, given in ms. */
   tighten(interval: number): void {
     if (this.#interval === undefined) return;
     this.#interval = interval;
