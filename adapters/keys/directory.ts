@@ -136,7 +136,7 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return false;
-    // The file exists but cannot be accessed; whoever reads it will report why.
+    // The file exists but cannot be accessed; its reader reports why.
     return true;
   }
 }

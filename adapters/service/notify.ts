@@ -67,7 +67,7 @@ export async function openNotifier(environment: Environment, log: Log): Promise<
   };
 }
 
-/** Returns the watchdog interval in ms; undefined if none is set for this process (sd_watchdog_enabled(3)). */
+/** Returns the watchdog interval in ms; undefined: no watchdog for this process (sd_watchdog_enabled(3)). */
 export function watchdogInterval(environment: Environment, pid: number = process.pid): number | undefined {
   const written = environment['WATCHDOG_USEC'];
   const owner = environment['WATCHDOG_PID'];
