@@ -70,7 +70,7 @@ export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore)
   };
 }
 
-/** Returns the description of the car for its messages. Its addresses, such as `id`, are only those of its interface. */
+/** Returns the car's description for its messages, without addresses such as `id`, which belong to its interface. */
 export function factsOf({
   vehicle,
   commands,

@@ -40,14 +40,14 @@ const SIGNATURE = 16;
 /** Maximum length of a token in characters: it contains two or three ids and times. Longer strings are not tokens. */
 const LONGEST_TOKEN = 4096;
 
-/** Secrets for page tokens. The first one signs, all are accepted. */
+/** Secrets for page tokens. The first one signs; tokens signed with any of them are accepted. */
 export type PageKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /** Signs page tokens. The key must survive restarts; otherwise tokens in use become invalid. */
 export class PageTokens {
   readonly #keys: () => PageKeys;
 
-  /** `key`: a secret of at least 32 bytes, or a function that returns such secrets. */
+  /** @param key a secret of at least 32 bytes, or a function that returns such secrets */
   constructor(key: Uint8Array | (() => PageKeys)) {
     this.#keys = typeof key === 'function' ? key : () => [key];
   }
@@ -58,7 +58,7 @@ export class PageTokens {
     return `${Buffer.from(contents).toString('base64url')}.${signature(key, contents, scope).toString('base64url')}`;
   }
 
-  /** Returns the signed content, or undefined if the token does not belong to a key and this scope. */
+  /** Returns the signed content, or undefined if none of the keys has signed the token for this scope. */
   read(token: string, scope: string): string | undefined {
     const [first = '', second = '', ...rest] = token.split('.');
     if (rest.length > 0 || token.length > LONGEST_TOKEN) return undefined;

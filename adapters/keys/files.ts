@@ -46,7 +46,7 @@ export async function createFile(path: string, content: string, mode: number): P
   await syncDirectory(dirname(path));
 }
 
-/** As {@link createFile}, but after a power cut the file is complete or missing. */
+/** Like {@link createFile}, but a power cut leaves either the complete file or none. */
 export async function createWhole(path: string, content: string, mode: number): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {

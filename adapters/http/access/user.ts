@@ -23,9 +23,9 @@ export interface UserAccess {
   readonly subjects?: readonly string[];
   /** Accepted values of the query parameter `client_id`; undefined: any value. */
   readonly clientIds?: readonly string[];
-  /** Form of Status.energy for each client, by the query parameter `client_id`. */
+  /** Form in which each client gets Status.energy, by the query parameter `client_id`. */
   readonly clients?: readonly EnergyClient[];
-  /** Returns further properties of the caller from the claims of a token. */
+  /** Returns further properties of the caller, read from the token's claims. */
   readonly claims?: (payload: JWTPayload) => Partial<Caller>;
   /** Returns false while the car does not know the time and so cannot tell whether a token has expired. */
   readonly timeKnown?: () => boolean;

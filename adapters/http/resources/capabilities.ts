@@ -4,7 +4,7 @@ import { remoteScope } from '../../../protocol/interface/operations/scopes.ts';
 import { remoteKindsOf } from '../../../protocol/interface/schemas/delivery.ts';
 import type { Capabilities } from './car.ts';
 
-/** Interface 3.19.2 OnboardCapabilities; only fleets get the capabilities for thefts. */
+/** OnboardCapabilities (interface 3.19.2). Only the fleet side includes the capabilities for thefts. */
 export function onboardCapabilities(side: Side, capabilities: Capabilities): unknown {
   return { data: capabilities.data, remote: remoteOf(side, capabilities) };
 }

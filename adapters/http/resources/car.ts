@@ -56,7 +56,7 @@ export interface VehicleView {
   readonly capabilities: Capabilities;
   readonly status: Pick<StatusReader, 'contents'>;
   readonly records: RecordSource;
-  /** Returns the present form of a trip. The record of an open trip has the form of its start. */
+  /** Returns the current form of a trip. The record of an open trip has the form that it had at its start. */
   present(trip: Trip): Trip;
   readonly monitors: MonitorBook;
   readonly callbacks: CallbackBook;
@@ -185,7 +185,7 @@ interface UserDescription {
   readonly lastName?: string;
 }
 
-/** Data and commands of the car, from its profile. */
+/** Data and commands that the car supports, according to its profile. */
 export interface Capabilities {
   readonly data: readonly DataCapability[];
   /** Actions of the profile, e.g. `doors.lock`. */

@@ -68,9 +68,9 @@ interface RecordList<T> {
   readonly scope?: Scope;
   /** Filters in addition to `timestamps`. */
   readonly filter?: RecordFilter;
-  /** Returns the present form of a record of the car. If omitted, the stored form is used. */
+  /** Returns the current form of a record of `car`. If omitted, the stored form is used. */
   present?(record: T, car: VehicleView): T;
-  /** Returns the record as JSON. `own`: the request, restricted to the vehicle of the record. */
+  /** Returns the record as JSON. @param own the request, restricted to the vehicle of the record */
   represent(record: T, own: Context): Awaitable<unknown>;
 }
 

@@ -14,7 +14,7 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
 import { hasPosition } from './positions.ts';
 
-/** `GET …/vehicles`: those with a VIN that begins with `vinPrefix`. */
+/** `GET …/vehicles`: lists vehicles whose VIN begins with `vinPrefix`. */
 export async function vehicles(context: Context): Promise<Answer> {
   const prefix = (context.call.query['vinPrefix'] as string | undefined) ?? '';
   const represent = (own: Context): Promise<Members> => vehicleOf(own, linkTo(own, 'vehicles.get') as ResourceLink);
