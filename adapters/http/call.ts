@@ -6,7 +6,7 @@ export interface Caller {
   readonly name: string;
   /** Scopes granted by the token; undefined: all (fleet side, bench). */
   readonly scopes?: ReadonlySet<string>;
-  /** Expiry of the token, UTC ms; undefined: credentials that do not expire. */
+  /** Expiry of the token in UTC ms; undefined: credentials that do not expire. */
   readonly expires?: number;
   /** On the fleet side, ids of the fleets that the caller may access; undefined: all (user side, bench). */
   readonly fleets?: ReadonlySet<string>;
@@ -34,7 +34,7 @@ export interface Call {
   readonly base: string;
   /** Raw path and query below {@link base}, without `client_id`, because links must not repeat credentials. */
   readonly self: string;
-  /** Time of the request, UTC ms. */
+  /** Time of the request in UTC ms. */
   readonly now: number;
   /** Present for a POST with an `Idempotency-Key`. */
   readonly once?: Once;

@@ -27,7 +27,7 @@ export interface ListenerBounds extends ConnectionBounds {
   readonly request: number;
   /** Maximum size in bytes of the request line plus headers. */
   readonly headers: number;
-  /** Time after which a connection without traffic is closed, ms. */
+  /** Time in ms after which a connection without traffic is closed. */
   readonly idle: number;
 }
 

@@ -9,7 +9,7 @@ import type { Call } from './call.ts';
 
 /** Position of a record in its collection: by time, then by id. A StoredRecord is one. */
 export interface RecordPosition {
-  /** Time of the record, UTC ms. */
+  /** Time of the record in UTC ms. */
   readonly at: number;
   readonly id: string;
 }

@@ -46,7 +46,7 @@ const tokenAlgorithms = [
   'RS512',
 ];
 
-/** Tolerated difference between the clocks of issuer and car, s. */
+/** Tolerated difference in s between the clocks of issuer and car. */
 const TOLERANCE = 30;
 /** Maximum number, and lifetime in ms, of cached verified tokens: keys and subjects may be withdrawn. */
 const REMEMBERED = 256;

@@ -163,7 +163,7 @@ export interface VehicleDescription {
   readonly label?: string | Readonly<Record<string, string>>;
   /** Addresses of pictures; the interface lists at most 12. */
   readonly pictures?: readonly string[];
-  /** Time of creation, UTC ms. */
+  /** Time of creation in UTC ms. */
   readonly createdAt?: number;
   readonly updatedAt?: number;
   /** Telephone numbers of the call centres for stolen cars, by country. */
@@ -174,7 +174,7 @@ export interface FleetDescription {
   readonly id: string;
   readonly name?: string;
   readonly description?: string;
-  /** Time of creation, UTC ms. */
+  /** Time of creation in UTC ms. */
   readonly createdAt?: number;
   readonly updatedAt?: number;
 }

@@ -96,7 +96,7 @@ export function unknown(what: string, id: string): VigieError {
   return new VigieError('request.unknown', `there is no ${what} ${JSON.stringify(id)} here`);
 }
 
-/** Returns true if `timestamps` includes `at`, UTC ms. */
+/** Returns true if `timestamps` includes the time `at` in UTC ms. */
 export function isAskedFor({ call }: Context, at: number): boolean {
   const periods = periodsOf(call);
   return periods === undefined || covers(periods, at);

@@ -4,7 +4,7 @@ import type { Slot, SlotValue } from '../../../protocol/slots.ts';
 
 /** Readings of the car within one second. Each value was read at `at` or less than a second earlier. */
 export interface Sample {
-  /** Time of the newest reading, UTC ms. */
+  /** Time of the newest reading in UTC ms. */
   readonly at: number;
   readonly values: ReadonlyMap<Slot, SlotValue>;
 }
