@@ -30,7 +30,7 @@ export interface WebsocketRequest {
   readonly messages: readonly NotificationMessage[];
 }
 
-/** Urgencies of RFC 8030 §5.3. */
+/** Urgencies (RFC 8030 §5.3). */
 export const urgencies = ['low', 'normal', 'high'] as const;
 export type Urgency = (typeof urgencies)[number];
 

@@ -1,4 +1,4 @@
-/** Connections of undici, restricted by {@link Addresses}. */
+/** Connections made by undici, restricted by {@link Addresses}. */
 import { buildConnector } from 'undici';
 import type { Addresses } from './addresses.ts';
 

@@ -18,7 +18,7 @@ import type { KeyRange, Keyset } from './resources/car.ts';
 
 const ORDER = 'ascending';
 
-/** Returns the page that `call` requests with `pageSize`, `pageToken` and `indexRange`. Rejects as `page` throws. */
+/** Returns the page that `call` requests with `pageSize`, `pageToken` and `indexRange`. Rejects like `page` throws. */
 export async function pageByKey<T extends RecordPosition>(
   keys: Keyset<T>,
   call: Call,

@@ -59,7 +59,7 @@ export async function createWhole(path: string, content: string, mode: number): 
   await syncDirectory(dirname(path));
 }
 
-/** Replaces a whole file: after a power cut it is the old or the new one. Throws {@link unwritten}. */
+/** Replaces a whole file: a power cut leaves either the old or the new one. Throws {@link unwritten}. */
 export async function replaceFile(path: string, content: string, mode = 0o644): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {

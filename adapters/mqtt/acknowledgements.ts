@@ -98,7 +98,7 @@ interface TakingParts {
 
 /**
  * Enforces the Receive Maximum on a broker (MQTT 5 clause 3.1.2.11.3): Mosquitto 2.0 sends the whole backlog of a
- * session at once, and only messages that have not been read use no memory here.
+ * session in one go, and only messages that have not been read use no memory here.
  */
 export class Taking {
   readonly #parts: TakingParts;

@@ -2,7 +2,7 @@
  * A lowdb adapter that replaces a whole document atomically: temporary file, fsync, rename, fsync of the directory.
  * The previous generation stays as `<name>.previous`. The file contains the CRC-32C of its document:
  *
- * - JSON: `{"crc32c":"<8 hexadecimal digits>","data":<document>}` and a line end, the CRC over the document's text;
+ * - JSON: `{"crc32c":"<8 hexadecimal digits>","data":<document>}` and a line end, the CRC over the document's JSON;
  * - CBOR: a sequence of two items, the CRC as a 32-bit unsigned integer (`1a` and 4 bytes) and the document.
  */
 import { basename, dirname, join } from 'node:path';

@@ -6,12 +6,12 @@
  * |---|---|
  * | `[0, bytes]` | nothing: fills a page |
  * | `[1, class, number, kind, at, retain, payload, correlation?]` | a message waits in the outbox |
- * | `[2, series, number, count?]` | `count` (1) entries from `number` on are removed, for ever |
+ * | `[2, series, number, count?]` | `count` (default 1) entries from `number` on are removed for ever |
  * | `[3, [series, next, ranges], …]` | checkpoint: `next` is the next free number, and of the numbers below it only those in `ranges` exist, written as gap, count, gap, count, … from 0 |
- * | `[4, bytes]` | mark: what lies before it is one group (groups.ts) |
+ * | `[4, bytes]` | mark: ends a group of records (groups.ts) |
  * | `[5, collection, number, at, id, record]` | a record of the car; the record is a byte string of CBOR |
  * | `[6, "", number, key, value]` | state of the core; the value is a byte string of CBOR |
- * | `[7, day, bytes]` | bytes put on the medium on that day, in days since 1970 |
+ * | `[7, day, bytes]` | bytes written to the medium on `day`, which is in days since 1970 |
  *
  * The ranges of a checkpoint also include the numbers of messages that were abandoned and not yet reported to a
  * receiver: a number of a class is owed if it is in a range but has no entry. It leaves the range once it is reported.

@@ -16,7 +16,7 @@ const MAX_ENTRIES = 10_000;
 
 /** An error that contains the time to wait. */
 export class TooManyRequests extends VigieError {
-  /** Whole seconds, at least 1. */
+  /** Time to wait in whole seconds, at least 1. */
   readonly retryAfter: number;
 
   constructor(message: string, wait: number) {

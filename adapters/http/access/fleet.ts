@@ -15,7 +15,7 @@ export interface FleetUser {
   readonly clientId: string;
   /** Ids of the fleets that the user may access. */
   readonly fleets: readonly string[];
-  /** Required subject of the client's certificate, e.g. `O=Example, CN=fleet`; undefined: no certificate */
+  /** Required subject of the client's certificate, e.g. `O=Example, CN=fleet`; undefined: not required */
   readonly certificate?: string;
 }
 

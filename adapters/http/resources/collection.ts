@@ -44,7 +44,7 @@ export async function collectionByKey<T extends RecordPosition>(
   return pageOf(shown, name, entries);
 }
 
-/** Returns the vehicles that the caller may see, with a VIN that begins with `prefix`. */
+/** Returns the vehicles that the caller may see and whose VIN begins with `prefix`. */
 export function collectionOfVehicles(
   context: Context,
   name: string,
@@ -139,7 +139,7 @@ async function* wholeOf<T>(
   }
 }
 
-/** Returns the time just after the last period, UTC ms, or undefined if a period has no end. */
+/** Returns the time in UTC ms just after the last period, or undefined if a period has no end. */
 function latestOf(periods: RecordFilter['periods']): number | undefined {
   const ends = periods?.map(({ to = Number.POSITIVE_INFINITY }) => to) ?? [];
   const latest = Math.max(...ends);

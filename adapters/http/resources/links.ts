@@ -6,7 +6,7 @@ import { lackOf } from '../../../protocol/interface/operations/scopes.ts';
 import { operationById } from '../../../protocol/interface/operations.ts';
 import type { Context } from './context.ts';
 
-/** Interface 3.19.2 Link. */
+/** Link (interface 3.19.2). */
 export interface ResourceLink {
   readonly href: string;
   /** True if `href` contains names in braces that the client must replace by ids (RFC 6570 level 1). */

@@ -30,7 +30,7 @@ export async function waypointsBetween(context: Context, from: number, to = Numb
   const tolerance = context.call.query['tolerance'] as number | undefined;
   const all = await pointsBetween(context, from, to);
   const points = tolerance === undefined ? all : simplified(all, ({ point }) => point, tolerance * 1000);
-  // Interface 3.19.2 WayPoints.
+  // WayPoints (interface 3.19.2).
   return collection(context, 'positions', points, ({ point }) => waypointJson(context.viewer, point));
 }
 
