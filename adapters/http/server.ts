@@ -61,7 +61,7 @@ export interface ServerOptions extends InterfaceSettings {
   readonly documents?: Documents;
   /** Adds further routes. */
   readonly routes?: (router: Router) => void;
-  /** Handles requests to other paths. If omitted, they are rejected. A bench forwards them to its agent. */
+  /** Handles requests to other paths; omitted: they are rejected. A bench's agent handles them and checks access. */
   readonly others?: (context: RequestContext) => Response | Promise<Response>;
   /** Checks each request before everything else, even before the page. If omitted, there is no such check. */
   readonly door?: LanDoor;

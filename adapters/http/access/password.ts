@@ -9,7 +9,7 @@ export interface PasswordHash {
   readonly hash: Uint8Array;
 }
 
-/** 16 MiB and about 40 ms on a small unit. RFC 7914 §2 suggests this cost for interactive logins. */
+/** 16 MiB and about 40 ms on a small unit: for interactive logins (RFC 7914 §2), within the agent's memory. */
 const COST = { N: 2 ** 14, r: 8, p: 1 };
 const LENGTH = 32;
 const FORM = /^scrypt\$(\d{1,8})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9_-]{11,86})\$([A-Za-z0-9_-]{43,86})$/;

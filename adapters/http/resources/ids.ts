@@ -7,7 +7,7 @@ import { refuseOther } from '../idempotency.ts';
 import type { Context } from './context.ts';
 import { tagIn, tagOf } from './owners.ts';
 
-/** Returns the id that contains a lower-case `uuid` and an `owner`, e.g. `fleet:f1`. */
+/** Returns the id made of a lower-case `uuid` and the digits of an `owner`, e.g. `fleet:f1`. */
 export function ownedId(owner: string, uuid: string): string {
   return `${tagOf(owner)}_${uuid}`;
 }
