@@ -43,7 +43,7 @@ export interface ExitMessage {
 /** The rest of a longer message is ignored: no command has more bytes. */
 const MAX_COMMAND_BYTES = 64;
 
-/** Maximum number of waiting messages that are not values. Beyond it, the oldest are dropped, since newer ones follow. */
+/** Maximum number of waiting messages that are not values; the oldest are dropped, since newer ones follow. */
 const MAX_TOLD = 50;
 
 /** Returns the topic for a path of Status, for example `vigie/plain/VIN/kinetic/speed`. */
