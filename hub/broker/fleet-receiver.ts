@@ -1,4 +1,7 @@
-/** Hub at an external broker: receives the messages of all cars, shared with other hubs, and publishes to cars. */
+/**
+ * Connects a hub to an external broker: receives the messages of all cars, split among the hubs of a group, and
+ * publishes to cars.
+ */
 import { setTimeout } from 'node:timers/promises';
 import {
   type BrokerAbilities,
@@ -17,7 +20,10 @@ export interface FleetReceiverOptions {
   readonly group: string;
   /** Name of this hub in the group. The broker identifies the session by group and name. */
   readonly name: string;
-  /** Unique to this hub, and the same after each start: the hub may receive its own earlier claim late. */
+  /**
+   * Contents of this hub's claim of its name at the broker. Unique to this hub and stable across restarts, so that the
+   * hub recognizes an earlier claim of its own that arrives late.
+   */
   readonly identity: string;
   /** Largest number of unacknowledged messages from the broker (MQTT 5). */
   readonly receiveMaximum: number;
@@ -29,9 +35,9 @@ export interface FleetReceiverOptions {
   readonly online: (vin: string) => void;
   /** VINs of all known cars. */
   readonly known: () => Promise<readonly string[]>;
-  /** Locks. On a broker without shared subscriptions only the hub that holds the lock receives. */
+  /** Locks. If the broker has no shared subscriptions, only the hub that holds the lock receives messages. */
   readonly locks: HubLocks;
-  /** Called when another hub uses the same name, or the broker refused this hub. It then receives nothing more. */
+  /** Called when another hub uses the same name, or the broker refused this hub, which then receives nothing more. */
   readonly displaced: (error: VigieError) => void;
   readonly log: HubLog;
 }
@@ -46,7 +52,7 @@ const RETRY = 1_000;
 /** Kinds of messages of a car that are retained. */
 const RETAINED = ['status', 'hello', 'monitor'] as const;
 
-/** Each round clears the topics that the previous round found. */
+/** Number of passes. Each pass clears the topics that the previous one found. */
 const CLEARING_ROUNDS = 3;
 const MAY_WRITE = 'let the hub write to vigie/1/+/up/+, vigie/1/+/presence and vigie/1/+/down/+';
 
@@ -58,7 +64,7 @@ export class FleetReceiver {
   readonly #stopping = new AbortController();
   #client: CloudClient | undefined;
   #claimed = false;
-  /** Resolves with the first received message. */
+  /** Resolves when the first message arrives. */
   readonly #receiving: Promise<void>;
   #received: () => void = ignore;
   #turns: Promise<void> = Promise.resolve();
@@ -82,18 +88,16 @@ export class FleetReceiver {
     return receiver;
   }
 
-  /**
-   * Publishes to a car. Rejects with `link.lost` without a connection: then the broker has not received the message.
-   */
+  /** Publishes to a car. Rejects with `link.lost` if disconnected; the broker then has not received the message. */
   async publish(topic: string, payload: Uint8Array): Promise<void> {
     if (this.#client === undefined) throw new VigieError('link.lost', 'the hub is not connected', { where: topic });
     await this.#client.publish(topic, payload, { expiry: EXPIRY });
   }
 
   /**
-   * Clears the `topics` and all topics of the car that the broker retains. Resolves when the broker retains none. If
-   * a broker does not send retained messages to filters with wildcards, its acknowledgement is sufficient. Rejects
-   * with `link.lost` without a connection, and with `link.refused` if the broker does not let the hub clear them.
+   * Clears the `topics` and all topics of the car that the broker retains. Resolves when the broker retains none. If a
+   * broker does not send retained messages to filters with wildcards, its acknowledgement is sufficient. Rejects with
+   * `link.lost` if disconnected, and with `link.refused` if the broker forbids clearing them.
    */
   async clearRetained(vin: string, topics: readonly string[]): Promise<void> {
     const client = this.#client;
@@ -181,7 +185,7 @@ export class FleetReceiver {
     this.#claimed = true;
   }
 
-  /** Reports a refused claim. After a lost connection, the next connection claims again. */
+  /** Reports a refused claim. A lost connection is not reported: the name is claimed again after reconnecting. */
   #unclaimed(error: unknown): void {
     if (error instanceof VigieError && error.code === 'link.refused') this.#displace(error);
   }
@@ -216,7 +220,9 @@ export class FleetReceiver {
     ];
   }
 
-  /** The last hub that started owns the name. A previous owner receives that claim when it connects again. */
+  /**
+   * The hub that started last owns the name. A previous owner learns of it from the retained claim when it reconnects.
+   */
   #claimedBy(payload: Uint8Array): void {
     if (!this.#claimed || Buffer.from(payload).toString() === this.#options.identity) return;
     const { name } = this.#options;
@@ -224,16 +230,16 @@ export class FleetReceiver {
   }
 
   /**
-   * Claims the group. Hubs on one database take turns by its lock. Hubs on different databases would end each other's
-   * connection for ever, and each would receive only some of the messages. So the last hub that started receives; the
-   * previous one receives its claim when it connects again.
+   * Claims the group. Hubs that share a database take turns using its lock. Hubs on different databases would end each
+   * other's connection for ever, and each would receive only some of the messages. So the hub that started last
+   * receives the messages; the previous hub sees that claim when it reconnects, and stops.
    */
   async #claimGroup(client: CloudClient): Promise<void> {
     const { group, identity, locks } = this.#options;
     const own = (await locks.place()) ?? identity;
     const claim = `vigie/hub/${group}`;
     await client.publish(claim, Buffer.from(own), { retain: true });
-    // Subscribe only now: before, this hub would receive the claim of the hub that received previously.
+    // Subscribe only after publishing: otherwise this hub would receive the previous hub's retained claim.
     await client.subscribe(claim, (_topic, payload) => {
       if (Buffer.from(payload).toString() === own) return;
       this.#displace(
@@ -251,8 +257,8 @@ export class FleetReceiver {
   }
 
   /**
-   * Lets one hub of the group receive, in the session of the group, while the others wait for the lock. Calls
-   * `settled` when it is known whether this hub receives. Never rejects.
+   * Waits for the group's lock, then receives messages in the group's session until the lock is lost, and repeats this
+   * until the hub stops. Calls `settled` once this hub receives messages or is on standby. Never rejects.
    */
   async #receiveInTurn(settled: () => void): Promise<void> {
     const { group, locks, log } = this.#options;
@@ -315,9 +321,9 @@ export class FleetReceiver {
 
   /**
    * Reads the retained Status of all cars. Call if the broker had no session and therefore kept nothing for this hub.
-   * Shared subscriptions receive no retained messages, so this uses an unshared one. Brokers that do not send them to
-   * filters with wildcards (RabbitMQ) need one subscription for each car. Never rejects: the next message of a car
-   * contains the same data.
+   * Shared subscriptions receive no retained messages, so this method uses an unshared one. Brokers that do not send
+   * retained messages to filters with wildcards (RabbitMQ) need one subscription for each car. Never rejects: the next
+   * message of a car contains the same data.
    */
   async #readRetained(client: CloudClient, { shares }: BrokerAbilities): Promise<void> {
     const { known, log } = this.#options;

@@ -6,7 +6,7 @@ import { defined } from '../../protocol/defined.ts';
 import type { CommandKind } from '../../protocol/schema/remote.ts';
 import type { CallbackOrder, CommandStore, HubLog, KeptCommand, WallClock } from './ports.ts';
 
-/** Validity of a command, ms. A car that is away for longer does not carry it out. */
+/** Time in ms for which a command is valid. A car that is away for longer does not carry it out. */
 const VALID = 120_000;
 
 /** A submitted command. */
@@ -17,11 +17,11 @@ export interface CommandOrder {
   readonly type: CommandKind;
   /** Body of the command (protocol/command.ts). */
   readonly body: object;
-  /** Entry for the audit trail, instead of a long body. */
+  /** Entry for the audit trail. Set if the body is too long for it. */
   readonly audited?: object;
   /** Caller of the request, for the audit trail. */
   readonly caller: string;
-  /** If omitted, no callback receives the states of the command. */
+  /** Callback that receives the states of the command. If omitted, no callback does. */
   readonly through?: CallbackOrder;
 }
 
@@ -51,7 +51,7 @@ export class HubCommands {
   }
 
   /**
-   * Resolves when the command and its caller are on disk. The command is then sent already, or as soon as the car
+   * Resolves when the command and its caller are on disk. By then the command is sent, or it will be sent when the car
    * subscribes. Rejects with `request.unknown` for a car without messages, with `command.malformed` for a body that
    * does not fit the kind, and with `store.failed` if the database cannot write.
    */
@@ -79,8 +79,8 @@ export class HubCommands {
   }
 
   /**
-   * Sends all commands that a car has not answered and may still carry out. Call when the car subscribes: the car or
-   * the hub was away. A car carries out a command once, however often it arrives.
+   * Sends all commands that a car has not answered and may still carry out. Call when the car subscribes, since it or
+   * the hub was away. A car carries out a command once, however often the command arrives.
    */
   async resend(vin: string): Promise<void> {
     const { store, clock } = this.#parts;

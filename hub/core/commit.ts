@@ -1,6 +1,6 @@
 /**
  * Changes that the new messages of one commit cause, in addition to storing the messages. This file decides on the
- * changes; SQLite and PostgreSQL each write the same lists.
+ * changes; SQLite and PostgreSQL both write these lists.
  */
 import type { Message } from '../../protocol/schema/message.ts';
 import {
@@ -14,13 +14,13 @@ import {
 } from './message.ts';
 import type { ClassNumbers } from './numbers.ts';
 
-/** A message with its rows in the database. */
+/** A message with the ids of its rows in the database. */
 export interface PlacedMessage extends CarMessage {
   readonly vehicle: number;
   readonly row: number;
 }
 
-/** A message of certain kinds with its rows. */
+/** A message of certain kinds with the ids of its rows. */
 export type PlacedOf<K extends Message['kind']> = PlacedMessage & { readonly message: Message<K> };
 
 export interface PlacedRecord<T = PlacedMessage> {
@@ -45,17 +45,17 @@ export interface CommitChanges {
   readonly statuses: ReadonlyMap<number, readonly PlacedOf<StatusKind>[]>;
   /** Write these before the records: they correct the times of records. */
   readonly corrections: readonly ClockCorrection[];
-  /** Newest message of each record. Pieces of series are their own records and need no row. */
+  /** Newest message of each record. A piece of a series is its own record and needs no row. */
   readonly records: readonly PlacedRecord[];
   /** States of commands. */
   readonly reports: readonly PlacedOf<'remote'>[];
   /** Newest list of monitors from each car. */
   readonly monitors: readonly PlacedOf<'monitor'>[];
-  /** Messages of which receivers may have to be notified. */
+  /** Messages about which receivers may have to be notified. */
   readonly events: readonly PlacedOf<'event' | 'remote'>[];
 }
 
-/** Returns the changes by `fresh`, the messages that were not stored before, in the order of arrival. */
+/** Returns the changes that `fresh` causes: the messages that were not stored before, in the order of arrival. */
 export function changesOf(fresh: readonly PlacedMessage[]): CommitChanges {
   const statuses = new Map<number, PlacedOf<StatusKind>[]>();
   for (const one of fresh) {
@@ -86,15 +86,13 @@ export function changesOf(fresh: readonly PlacedMessage[]): CommitChanges {
   };
 }
 
-/** A change of the numbers of one class of a car. */
+/** A change to the message numbers of one class of a car. */
 export interface NumberChange {
   readonly class: number;
   apply(numbers: ClassNumbers): void;
 }
 
-/**
- * Returns the changes by the numbers in a new message: its own number, and numbers that the car gave up or has sent.
- */
+/** Returns the changes that a new message causes: its own number, and numbers that the car gave up or has sent. */
 export function numberChangesOf({ class: own, message }: CarMessage): readonly NumberChange[] {
   const { kind, boot, body } = message;
   const arrived: NumberChange = { class: own, apply: (numbers) => numbers.arrive(message) };
@@ -116,7 +114,7 @@ function recordsIn(one: PlacedMessage): readonly PlacedRecord[] {
   return place === undefined || isSeries(place.collection) ? [] : [{ one, place }];
 }
 
-/** Returns the newest item of each key. */
+/** Returns the newest item for each key. */
 function newestOf<T extends { readonly one: PlacedMessage }>(all: readonly T[], keyOf: (item: T) => string): T[] {
   const newest = new Map<string, T>();
   for (const item of all) {

@@ -4,13 +4,13 @@ import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Owner } from './registry.ts';
 
-/** Changes of the deliveries by one commit of messages. */
+/** Changes to the deliveries that one commit of messages causes. */
 export interface KeptDeliveries {
   /** Number of receivers that had no waiting events before this commit and have some now. */
   readonly receivers: number;
   /** Receivers that lost their oldest events because too many were waiting. */
   readonly dropped: readonly DroppedDeliveries[];
-  /** Monitors with an unreadable delivery, and receivers with an unreadable callback. */
+  /** Monitors whose delivery is unreadable, and receivers whose callback is unreadable. */
   readonly unreadable: readonly UnreadableDelivery[];
 }
 
@@ -22,13 +22,13 @@ export interface DroppedDeliveries {
   readonly receiver: string;
   /** Events dropped in this commit. */
   readonly count: number;
-  /** Events dropped since the receiver exists. */
+  /** Events dropped since the receiver was created. */
   readonly total: number;
 }
 
 /** Progress of the delivery to one receiver. */
 interface ReceiverProgress {
-  /** Events below this number belong to the request that was already tried. 0: no request yet. */
+  /** Events below this number belong to the request that was already tried. 0 if there was no request yet. */
   readonly held: number;
   /** Failed attempts of that request. */
   readonly tries: number;
@@ -46,13 +46,13 @@ export interface ClaimedReceiver extends ReceiverProgress {
   readonly unreadable?: string;
   /** Current callback. Omitted if it was removed or unreadable, or if the receiver is the webhook of a monitor. */
   readonly callback?: Callback;
-  /** Delivery of the receiver's monitor (MonitorParameter.delivery), also after the monitor was removed. */
+  /** Delivery of the receiver's monitor (MonitorParameter.delivery), even after the monitor was removed. */
   readonly delivery?: string;
-  /** True if the callback or monitor was removed, so that no more events arrive. */
+  /** True if the callback or monitor was removed, so that the receiver gets no more events. */
   readonly removed: boolean;
   /** True if the receiver accepted the last request at once. */
   readonly proven: boolean;
-  /** Lowest number of events that arrive later. */
+  /** Lowest number that an event that arrives later can have. */
   readonly next: number;
 }
 
@@ -70,7 +70,7 @@ export interface WaitingDelivery {
   readonly at: number;
   readonly vin: string;
   readonly contents: DeliveryContents;
-  /** Undefined if the message no longer exists. `time`: UTC ms of the car. */
+  /** Undefined if the message no longer exists. Its `time` is in UTC ms of the car. */
   readonly about:
     | { readonly event: MonitorEvent }
     | { readonly report: RemoteReport; readonly time: number }
@@ -118,7 +118,7 @@ export interface DeliveryStore {
   save(changes: readonly DeliveryChange[]): Promise<ReadonlySet<string>>;
   /** Erases a receiver that this hub has claimed, with its waiting events. */
   removeReceiver(key: string, lease: string): Promise<void>;
-  /** Returns those of the callbacks that exist and are not paused. */
+  /** Returns those of the given callbacks that exist and are not paused. */
   running(callbackIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Number of waiting events, and number of receivers with waiting events. */
   totals(): Promise<{ readonly waiting: number; readonly receivers: number }>;

@@ -1,4 +1,4 @@
-/** Metrics: counters of one hub for its deliveries to receivers, since the start of the hub. */
+/** Metrics: counters of one hub for its deliveries to receivers since it started. */
 
 /** Reasons for the loss of an event. */
 const deliveryLosses = ['dropped', 'refused', 'expired', 'damaged'] as const;
@@ -15,7 +15,7 @@ export interface DeliveryCounts {
 /** Outcome of one request. */
 interface Sent {
   readonly outcome: 'delivered' | 'failed' | 'offline' | 'gone';
-  /** For a failed request: number of events that were accepted nevertheless. */
+  /** For a failed request: number of events that the receiver accepted nevertheless. */
   readonly delivered?: number;
 }
 
@@ -24,7 +24,7 @@ export class DeliveryMeasures {
   #failed = 0;
   readonly #lost = { dropped: 0, refused: 0, expired: 0, damaged: 0 };
 
-  /** Counts a request with `count` events that has ended. */
+  /** Counts a finished request that contained `count` events. */
   sent({ outcome, delivered = 0 }: Sent, count: number): void {
     this.#delivered += outcome === 'delivered' ? count : delivered;
     if (outcome === 'failed' || outcome === 'gone') this.#failed++;

@@ -1,6 +1,6 @@
 /**
- * Corrects due times that a hub with a fast clock has set too far ahead. Hubs with a correct clock would wait for
- * them. A due time further ahead than the longest wait becomes due now.
+ * Corrects due times that a hub with a fast clock has set too far ahead: hubs with a correct clock would wait too long.
+ * A due time further ahead than the longest wait becomes due now.
  */
 import { Looks } from './looks.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
@@ -10,12 +10,17 @@ export interface LongestWaits {
   readonly resends: number;
   readonly monitors: number;
   readonly rollouts: number;
-  /** For receivers. A due time that is too far ahead is checked now, and set again if its own rules require it. */
+  /**
+   * Longest wait of receivers. A due time that is too far ahead is checked now, and set again if the receiver's own
+   * rules require it.
+   */
   readonly deliveries: number;
 }
 
 export interface DueTimesStore {
-  /** Makes waits that are too long due at `now`. Returns the number of changed rows. Rejects with `store.failed`. */
+  /**
+   * Makes work due at `now` if it would wait too long. Returns the number of changed rows. Rejects with `store.failed`.
+   */
   pullIn(now: number, longest: LongestWaits): Promise<number>;
 }
 

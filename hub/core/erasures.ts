@@ -1,9 +1,9 @@
-/** Clears the retained messages of forgotten cars at the broker until none remains, also after a restart. */
+/** Clears the retained messages of forgotten cars at the broker until none remains, even after a restart. */
 import { Looks } from './looks.ts';
 import type { HubLog, Timer } from './ports.ts';
 import type { Registry } from './registry.ts';
 
-/** Time between two checks, and from a message of a forgotten car to the next check, ms. */
+/** Time in ms between two checks, and from a message of a forgotten car to the next check. */
 const RETRY_MS = 5_000;
 
 interface ErasuresParts {
@@ -22,7 +22,7 @@ export class Erasures {
   readonly #looks: Looks;
   /** Cars that sent messages since the last check. */
   readonly #heard = new Set<string>();
-  /** Cars that sent messages which the registry could not record. */
+  /** Cars that sent messages while the registry could not be read or written. */
   readonly #untold = new Set<string>();
 
   constructor(parts: ErasuresParts) {
@@ -58,12 +58,15 @@ export class Erasures {
     for (const vin of vins) {
       if (this.#heard.has(vin)) continue;
       this.#heard.add(vin);
-      // Record it on disk now: after a restart, no further message may arrive to show it again.
+      // Record this on disk now: after a restart, there may be no further message that shows it.
       void this.#clearAgain(vin);
     }
   }
 
-  /** Records that the broker may retain messages again. Never rejects. Changes nothing if the car was not forgotten. */
+  /**
+   * Records that the broker may retain messages of the car again. Changes nothing if the car was not forgotten. Never
+   * rejects.
+   */
   async #clearAgain(vin: string): Promise<void> {
     try {
       await this.#parts.registry.clearAgain(vin);

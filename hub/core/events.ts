@@ -15,7 +15,7 @@ const EVENTS = 200;
 /** Largest number of cached scopes. The least recently used ones are removed. */
 const SCOPES = 64;
 
-/** Kinds of messages with an event. Series and Status have no events. */
+/** Kinds of messages that contain an event. Series and Status contain none. */
 export const eventKinds: readonly Kind[] = [
   'trip',
   'alert',
@@ -31,7 +31,7 @@ export const eventKinds: readonly Kind[] = [
 
 /** Events that a caller may see. */
 interface EventView {
-  /** Key of the view: equal for views that show the same events. */
+  /** Key of the view. Views that show the same events have equal keys. */
   readonly key: string;
   /** Returns the event as the caller may see it, or undefined if it is hidden. */
   see(event: FleetEvent): FleetEvent | undefined;
@@ -43,7 +43,7 @@ const MOST_BATCHES = 25;
 interface EventParts {
   readonly reader: Pick<OverviewReader, 'arrived'>;
   readonly clock: WallClock;
-  /** Resolves after other waiting work has run. */
+  /** Resolves after other pending work has run. */
   readonly turn: () => Promise<void>;
 }
 
@@ -57,8 +57,8 @@ export class EventReader {
   }
 
   /**
-   * Returns the newest events first, at most half a second old. `version`: version of the registry. After a change of
-   * the registry, the result excludes events of cars that the owner has lost. Rejects with `store.failed`.
+   * Returns the events, newest first, at most half a second old. `version`: version of the registry. After the registry
+   * has changed, the result excludes events of cars that the owner has lost. Rejects with `store.failed`.
    */
   of(scope: EventScope = {}, version = 0, view: EventView = ALL): Promise<readonly FleetEvent[]> {
     const key = JSON.stringify([scope, version, view.key]);
@@ -92,7 +92,7 @@ class ScopeEvents {
 
   async newest(): Promise<readonly FleetEvent[]> {
     const now = this.#parts.clock.now();
-    // If a clock was set back, reads must not stop.
+    // If the clock was set back, reads must not stop.
     const isFresh = now < this.#nextLook && this.#nextLook - now < 60_000;
     if (!isFresh) {
       this.#look ??= this.#read().finally(() => {
@@ -104,7 +104,10 @@ class ScopeEvents {
     return [...this.#events.values()].sort((a, b) => b.id - a.id);
   }
 
-  /** Reads backwards from the newest event until there are enough events, or until those of the previous read. */
+  /**
+   * Reads backwards from the newest event until there are enough events, or until it reaches those of the previous
+   * read.
+   */
   async #read(): Promise<void> {
     const { reader, turn } = this.#parts;
     const after = Math.max(0, Math.max(0, ...this.#events.keys()) - ORDER_TOLERANCE);
@@ -129,7 +132,9 @@ class ScopeEvents {
   }
 }
 
-/** Returns true for events to show. Trips and commands, which cars send several times, are shown at their end. */
+/**
+ * Returns true if the event is to be shown. Trips and commands, which cars send several times, are shown when they end.
+ */
 function isNews({ kind, body }: Message): boolean {
   if (kind === 'trip') return body.done === true;
   if (kind === 'remote') return body.status !== 'Accepted' && body.status !== 'SentToVehicle';

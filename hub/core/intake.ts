@@ -9,8 +9,8 @@ import type { UnregisteredMessage, UnregisteredStore } from './unregistered.ts';
 /** Largest number of messages in one commit: the backlog of a car that was away must not delay other cars. */
 const BATCH = 500;
 /**
- * A commit costs hub and database about the same for one message as for fifty. While messages keep arriving, a commit
- * waits for more: at most `LOOKS` checks, `LOOK` ms apart.
+ * A commit costs the hub and the database about the same for one message as for fifty. While messages keep arriving, a
+ * commit therefore waits for more, for at most `LOOKS` checks that are `LOOK` ms apart.
  */
 const LOOKS = 20;
 const LOOK = 5;
@@ -24,14 +24,14 @@ interface IntakeParts {
   readonly clock: WallClock;
   readonly log: HubLog;
   readonly measures: HubMeasures;
-  /** Calls `work` after all data that has already arrived was processed. */
+  /** Calls `work` after all data that has already arrived has been processed. */
   readonly soon: (work: () => void) => void;
   readonly after: Timer;
-  /** Reports forgotten cars that sent messages, which the broker may retain. If omitted, such messages stay there. */
+  /** Reports forgotten cars whose messages the broker may retain. If omitted, the broker keeps such messages. */
   readonly forgotten?: (vins: ReadonlySet<string>) => void;
   /**
-   * Keeps messages of cars that are not registered. If omitted, they are refused, and the broker must not acknowledge
-   * them.
+   * Keeps messages of cars that are not registered. If omitted, these messages are refused, and the broker must not
+   * acknowledge them.
    */
   readonly unregistered?: Pick<UnregisteredStore, 'keep'>;
   /** Reports that events wait for receivers. If omitted, this process sends no events. */
@@ -49,13 +49,13 @@ interface Waiting {
 export class Intake {
   readonly #parts: IntakeParts;
   #waiting: Waiting[] = [];
-  /** Cars with messages that were kept aside and are to be stored, and later messages of these cars. */
+  /** Cars whose messages were kept aside and are now being stored, each with its messages that arrived later. */
   readonly #registered = new Set<string>();
   readonly #held = new Map<string, Waiting[]>();
-  /** Number of messages that were kept aside. */
+  /** Number of messages that were kept aside since the start. */
   #unregistered = 0;
   #draining = false;
-  /** Resolves when no message waits any more. */
+  /** Resolves when no more messages are waiting. */
   #drained: Promise<void> = Promise.resolve();
 
   constructor(parts: IntakeParts) {
@@ -65,10 +65,11 @@ export class Intake {
   /**
    * Resolves when the message is on disk: only then may it be acknowledged. Bytes that are not a message are stored
    * separately and acknowledged, otherwise the car would send them for ever. Messages of forgotten cars are
-   * acknowledged too, but not stored. Rejects with `store.failed`: the car sends the message again. For a car that is
-   * not in the registry or was removed from it, rejects with `request.forbidden`, and the message is not stored; with
-   * `unregistered`, messages of the former are kept aside and those of the latter acknowledged.
-   * @param retained the broker retained the message: the car may have sent it long ago
+   * acknowledged too, but not stored. Rejects with `store.failed`: the car sends the message again. Rejects with
+   * `request.forbidden`, without storing the message, if the car is not in the registry or was removed from it. With
+   * `unregistered`, a message of a car that is not in the registry is kept aside instead, and one of a removed car is
+   * acknowledged.
+   * @param retained true if the broker retained the message: the car may have sent it long ago
    */
   async accept(topic: string, payload: Uint8Array, retained = false): Promise<void> {
     // An empty payload clears a retained message (MQTT 5.0 §3.3.1.3).
@@ -80,7 +81,7 @@ export class Intake {
     });
   }
 
-  /** Stores messages of registered cars that were kept aside. */
+  /** Stores messages that were kept aside and whose cars are now registered. */
   takeIn(vins: Iterable<string>): void {
     for (const vin of vins) this.#registered.add(vin);
     this.#begin();
@@ -115,11 +116,11 @@ export class Intake {
     }
   }
 
-  /** Never rejects, and neither do the functions it calls: the sender of each message receives the outcome. */
+  /** Never rejects, and neither do the functions that it calls: the sender of each message receives the outcome. */
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0 || this.#registered.size > 0) {
       if (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, BATCH));
-      // In turn, so that the backlog of these cars does not delay the others.
+      // One car at a time, so that the backlog of these cars does not delay the others.
       const [vin] = this.#registered;
       if (vin === undefined) await this.#gather();
       else await this.#takeInSome(vin);
@@ -127,7 +128,10 @@ export class Intake {
     this.#draining = false;
   }
 
-  /** Resolves when no message arrived since the last check, when there are enough for a commit, or after all checks. */
+  /**
+   * Resolves when no message has arrived since the last check, when there are enough messages for a commit, or after
+   * the last check.
+   */
   async #gather(): Promise<void> {
     let before = 0;
     for (let looks = 0; looks < LOOKS; looks++) {
@@ -179,8 +183,8 @@ export class Intake {
   }
 
   /**
-   * Counts messages of forgotten or removed cars, which are never stored. They are acknowledged, so that the broker does
-   * not send them for ever. A removed car at the embedded broker is refused instead, and loses its connection.
+   * Counts messages of forgotten or removed cars. They are never stored, but acknowledged, so that the broker does not
+   * send them for ever. The embedded broker instead refuses the message of a removed car, and ends its connection.
    */
   #refuse(batch: readonly Waiting[], why: 'forgotten' | 'removed', reason: string): void {
     const { log, measures, unregistered } = this.#parts;
@@ -192,7 +196,7 @@ export class Intake {
     }
   }
 
-  /** Keeps messages of cars that are not registered aside. At the embedded broker the car keeps them itself. */
+  /** Keeps messages of cars that are not registered aside. With the embedded broker, the car keeps them itself. */
   async #putAside(batch: readonly Waiting[]): Promise<void> {
     const { log, measures, unregistered } = this.#parts;
     measures.refusedCar('unregistered', batch.length);
@@ -209,14 +213,14 @@ export class Intake {
       const kept = batch.filter((one) => !changed.has(vinOf(one)));
       this.#tellUnregistered(kept);
       for (const one of kept) one.resolve();
-      // Its car was registered, removed or forgotten meanwhile.
+      // The cars of these messages were registered, removed or forgotten meanwhile.
       this.#waiting.unshift(...batch.filter((one) => changed.has(vinOf(one))));
     } catch (error) {
       this.#fail(batch, error as Error);
     }
   }
 
-  /** Logs one line for each power of two, because anybody could invent cars. */
+  /** Logs only when the count reaches a power of two, because anybody could invent cars. */
   #tellUnregistered(kept: readonly Waiting[]): void {
     const last = kept.at(-1);
     if (last === undefined) return;
@@ -226,7 +230,7 @@ export class Intake {
     this.#parts.log.warn('hub.car.unregistered', { vin: vinOf(last), messages: this.#unregistered });
   }
 
-  /** Holds a message until the older messages of its car, which were kept aside, are stored. */
+  /** Holds a message until the older messages of its car that were kept aside are stored. */
   #hold(one: Waiting): void {
     const vin = vinOf(one);
     const held = this.#held.get(vin) ?? [];
@@ -235,7 +239,7 @@ export class Intake {
     this.#registered.add(vin);
   }
 
-  /** Stores some messages of a car that were kept aside. Afterwards other cars have their turn. */
+  /** Stores some of a car's messages that were kept aside. Other cars then have their turn. */
   async #takeInSome(vin: string): Promise<void> {
     const { clock, measures, log } = this.#parts;
     this.#registered.delete(vin);
@@ -258,7 +262,10 @@ export class Intake {
     }
   }
 
-  /** Takes in a batch. If the database rejects its contents, takes in the oldest message alone, if need be as refused. */
+  /**
+   * Takes in a batch. If the database rejects its contents, takes in only the oldest message, as a refused message if
+   * necessary.
+   */
   async #takeBatch(vin: string): ReturnType<MessageStore['takeIn']> {
     const { store, clock, log } = this.#parts;
     const now = Math.round(clock.now());
@@ -276,12 +283,12 @@ export class Intake {
     throw new Error('unreachable');
   }
 
-  /** Counts and logs the outcome for the events of the commit. */
+  /** Counts and logs the consequences of the commit for deliveries of events. */
   #tell({ receivers, dropped, unreadable }: KeptDeliveries): void {
     const { log, measures, waiting } = this.#parts;
     for (const { receiver, count, total } of dropped) {
       measures.deliveries.gaveUp({ dropped: count });
-      // Log one line for each power of two: a receiver that is away for days must not fill the log.
+      // Log only at powers of two: a receiver that is away for days must not fill the log.
       if (Math.floor(Math.log2(total)) > Math.floor(Math.log2(total - count))) {
         log.warn('callbacks.dropped', { receiver, dropped: total });
       }

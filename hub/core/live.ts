@@ -1,16 +1,16 @@
 /**
  * Live feed for viewers, whichever hub received the messages: the events of all cars, or the events and values of one
- * car. News report what to read. After missed news the feed reads from the last known position.
+ * car. Notifications of commits say what to read. If some were missed, the feed reads from the last known position.
  */
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { disassemble, type Slot } from '../../protocol/slots.ts';
 import { eventOf, ORDER_TOLERANCE } from './events.ts';
 import type { HubLog, HubNews, News, OverviewReader, Timer, VehicleReader, WallClock } from './ports.ts';
 
-/** Largest number of events in one read, and for a viewer who reconnects or missed notifications. */
+/** Largest number of events in one read, and in all reads for a viewer who reconnects or missed notifications. */
 const BATCH = 200;
 const MOST = 1_000;
-/** Longest delay of a commit behind one with a later id, ms: hubs do not commit in the order of ids. */
+/** Longest time in ms by which a commit may follow one with a later id: hubs do not commit in the order of ids. */
 const LATEST_COMMIT = 120_000;
 /** Delay after a failed read, ms. */
 const AGAIN = 1_000;
@@ -34,7 +34,7 @@ export interface LiveViewer {
   event(event: FleetEvent): void;
   /** Reports changed values of the followed car. {@link LiveFeed.values} contains the present values. */
   changed(slots: readonly Slot[]): void;
-  /** Reports that there were more events than the feed reads again. */
+  /** Reports that there were more events than the feed can send again. */
   missed(): void;
   /** Ends the stream: the viewer may no longer see its car, its token was withdrawn, or the hub stops. */
   end(): void;
@@ -63,7 +63,7 @@ export class LiveFeed {
   readonly #viewers = new Set<LiveViewer>();
   /** Values of the cars with viewers. */
   readonly #values = new Map<string, LiveValues>();
-  /** Ids of events that viewers received, with the time, UTC ms. Older events are below `#floor`. */
+  /** Ids of events that were sent to viewers, each with its time in UTC ms. Removed ids are at most `#floor`. */
   readonly #told = new Map<number, number>();
   #floor = 0;
   #due = nothing();
@@ -71,7 +71,7 @@ export class LiveFeed {
   #reading: Promise<void> = Promise.resolve();
   #queued = false;
   #cancel: () => void = () => undefined;
-  /** True when the events before the first viewer are known. */
+  /** True once the events before the first viewer are marked as known. */
   #begun = false;
   readonly #stop: () => void;
 
@@ -81,8 +81,8 @@ export class LiveFeed {
   }
 
   /**
-   * Resolves when the values of the car are loaded. `since`: newest event that the viewer has. The viewer receives
-   * later events, and possibly some earlier ones again. Rejects with `store.failed`.
+   * Resolves when the values of the car are loaded. `since`: newest event that the viewer has. The viewer then receives
+   * later events, and possibly repetitions of earlier ones. Rejects with `store.failed`.
    */
   async open(viewer: LiveViewer, since?: number): Promise<void> {
     // Add the viewer before reading, so that no event is lost in between.
@@ -115,7 +115,7 @@ export class LiveFeed {
     return this.#values.get(vin) ?? new Map();
   }
 
-  /** Ends the streams of invalid tokens. */
+  /** Ends the streams whose tokens are no longer valid. */
   endTokens(isIssued: (token: string) => boolean): void {
     for (const viewer of this.#viewers) if (viewer.token !== undefined && !isIssued(viewer.token)) this.#end(viewer);
   }
@@ -164,7 +164,7 @@ export class LiveFeed {
     this.#reading = this.#reading.then(look);
   }
 
-  /** Marks the events before the first viewer as known: they are not sent. */
+  /** Marks all events before the first viewer as known, so that they are not sent. */
   async #begin(): Promise<void> {
     const { reader, clock } = this.#parts;
     this.#told.clear();
@@ -188,14 +188,14 @@ export class LiveFeed {
     await this.#tell([...this.#viewers], events);
     for (const { id } of events) this.#told.set(id, now);
     for (const [id, at] of this.#told) {
-      // If a clock was set back, the map must not grow for ever.
+      // If the clock was set back, the map must not grow for ever.
       if (Math.abs(now - at) < LATEST_COMMIT) break;
       this.#told.delete(id);
       this.#floor = Math.max(this.#floor, id);
     }
   }
 
-  /** Returns the newest unknown events in between, ascending. `more`: there are older ones in between. */
+  /** Returns the newest unknown events of the range, ascending. `more`: the range contains older ones too. */
   async #eventsAfter(
     after: number,
     end: number,
@@ -248,7 +248,7 @@ export class LiveFeed {
     }
   }
 
-  /** Calls `show`. Ends a viewer that throws; other viewers continue. */
+  /** Calls `show`. If it throws, ends its viewer; other viewers continue. */
   #show(viewer: LiveViewer, show: () => void): void {
     if (!this.#viewers.has(viewer)) return;
     try {

@@ -1,22 +1,24 @@
 /**
- * Lives of a car's folder of records, in the order in which the hub received their first messages. Each life starts
- * to count `boot` from a random number of 32 bits. The hub renumbers all starts of a car: starts of a later life have
- * higher numbers.
+ * Lives of a car's folder of records, in the order in which the hub received their first messages. Each life counts
+ * `boot` from a random 32-bit number. The hub renumbers all starts of a car so that starts of a later life have higher
+ * numbers.
  */
 import { BOOTS, UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../protocol/schema/message.ts';
 
-/** Size of the number range of one life at the hub. */
+/** Number of start numbers that the hub reserves for one life. */
 const LIFE_SIZE = 2 ** 31;
-/** First number within a life of starts that the car could not count. Their numbers are random. */
+/** First number in a life for starts that the car could not count. Their numbers are random. */
 const UNCOUNTED_START = 2 ** 30;
-/** First number of starts without records, up to {@link UNCOUNTED_START}. They have separate message numbers. */
+/**
+ * First number in a life for starts without records, up to {@link UNCOUNTED_START}. Their message numbers are separate.
+ */
 const UNRECORDED_START = 2 ** 29;
 /** Number of starts before and after the first received one that belong to the same life. */
 const STARTS_BEFORE = 2 ** 14;
 const STARTS_AFTER = 2 ** 17;
 
 export interface Life {
-  /** The first life of the car has 0. */
+  /** Position among the lives of the car, from 0. */
   readonly ordinal: number;
   /** `boot` of the first message of the life that the hub received. */
   readonly first: number;
@@ -34,7 +36,7 @@ export class Lives {
 
   /**
    * Returns the hub's number for the start `boot`. A start with a random number belongs to the newest life. A counted
-   * start begins a new life if no life has a counted start near it.
+   * start begins a new life if it is near no counted start of a life.
    */
   startOf(boot: number): number {
     const newest = this.#all.at(-1);
@@ -71,12 +73,12 @@ export function lifeOf(start: number): number {
   return Math.floor(start / LIFE_SIZE);
 }
 
-/** Returns true if the car counted the start with this number at the hub. */
+/** Returns true if the car counted the start that has this number at the hub. */
 export function isCounted(start: number): boolean {
   return start % LIFE_SIZE < UNRECORDED_START;
 }
 
-/** Returns true if the car could not read its records at the start with this number at the hub. */
+/** Returns true if the car could not read its records at the start that has this number at the hub. */
 export function isUnrecorded(start: number): boolean {
   return !isCounted(start) && start % LIFE_SIZE < UNCOUNTED_START;
 }
@@ -84,7 +86,7 @@ export function isUnrecorded(start: number): boolean {
 /** {@link isCounted} in SQL. */
 export const isCountedSql = (start: string): string => `${start} % ${LIFE_SIZE} < ${UNRECORDED_START}`;
 
-/** Lowest number in the life of a start, in SQL. Without a division, because SQLite binds numbers as fractions. */
+/** SQL for the lowest number in the life of a start. Without a division, because SQLite binds numbers as fractions. */
 export const lifeOfSql = (start: string): string => `${start} - ${start} % ${LIFE_SIZE}`;
 
 /** Returns an uncounted start in the life of another start. `chance`: a random number. */

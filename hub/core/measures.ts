@@ -7,7 +7,7 @@ import { type DeliveryCounts, DeliveryMeasures } from './delivery-measures.ts';
 import { type CarMessage, heardAt } from './message.ts';
 import type { WallClock } from './ports.ts';
 
-/** A car with a message within this time counts as active, ms. */
+/** Time in ms for which a car counts as active after a message. */
 const HEARD = 300_000;
 
 /** Counters since the start of the hub. Lists are indexed by priority class. */
@@ -15,13 +15,13 @@ export interface HubMeasurements {
   /** New messages, without repetitions. */
   readonly messages: readonly number[];
   readonly bytes: readonly number[];
-  /** Sum of the times from creation of a message to its arrival, ms. Only for cars with a set clock. */
+  /** Sum in ms of the times from creation of a message to its arrival. Only for cars whose clock is set. */
   readonly lag: readonly number[];
   readonly repeated: number;
   readonly refused: number;
   /** Messages of forgotten, removed and unregistered cars. Those of the first two are not stored. */
   readonly refusedCars: Readonly<Record<RefusedCar, number>>;
-  /** Messages of unregistered cars that were dropped because of the bounds or of retention. */
+  /** Messages of unregistered cars that were dropped because there were too many or they were too old. */
   readonly droppedUnregistered: number;
   readonly commits: number;
   /** Sum of the durations of commits, ms. */
@@ -29,13 +29,13 @@ export interface HubMeasurements {
   readonly failedCommits: number;
   /** True if the last commit failed. */
   readonly failing: boolean;
-  /** Messages that cars gave up, by their `gap` messages. */
+  /** Messages that cars gave up, according to their `gap` messages. */
   readonly givenUp: readonly number[];
   /** Commands that ended, by outcome: final state or cause of the failure. */
   readonly commands: Readonly<Record<string, number>>;
   /** Number of cars that sent a message in the last five minutes. */
   readonly heard: number;
-  /** Waiting messages in those cars, by their last reports. */
+  /** Number of messages waiting in those cars, according to their last reports. */
   readonly backlog: readonly number[];
   readonly deliveries: DeliveryCounts;
   /** Messages that retention removed, by kind. */
@@ -75,8 +75,8 @@ export class HubMeasures {
   }
 
   /**
-   * Counts a commit of messages of cars that may send. `fresh`: its messages that were not stored before; `took`:
-   * duration, ms.
+   * Counts a commit of messages of cars that may send. `fresh`: those that were not stored before; `took`: duration in
+   * ms.
    */
   committed(messages: number, fresh: readonly CarMessage[], refused: number, took: number): void {
     this.#commits++;
@@ -101,7 +101,7 @@ export class HubMeasures {
     this.#droppedUnregistered += messages;
   }
 
-  /** Counts messages of a kind that retention removed. */
+  /** Counts messages of a kind that were removed because of their age. */
   removed(kind: Kind, messages: number): void {
     this.#removed[kind] = (this.#removed[kind] ?? 0) + messages;
   }
@@ -139,7 +139,7 @@ export class HubMeasures {
     const received = heardAt(one);
     add(this.#messages, priority, 1);
     add(this.#bytes, priority, payload.byteLength);
-    // A retained message contains nothing about the present state of the car.
+    // A retained message says nothing about the present state of the car.
     if (retained === true) return;
     if (message.clock !== 'none') add(this.#lag, priority, Math.max(0, received - message.at));
     const car = this.#cars.get(vin) ?? { at: received, backlog: [] };
@@ -161,7 +161,7 @@ function perClass(): number[] {
   return classes.map(() => 0);
 }
 
-/** Adds to a sum. A car may send a class of a newer protocol, which is ignored. */
+/** Adds to a sum. Ignores a class of a newer protocol, which a car may send. */
 function add(sums: number[], priority: number, more: number): void {
   const sum = sums[priority];
   if (sum !== undefined) sums[priority] = sum + more;

@@ -1,4 +1,4 @@
-/** A message from a car in the hub: its bytes unchanged, and the columns for queries. */
+/** A message from a car in the hub: its unchanged bytes, and the columns for queries. */
 import { DAY } from '../../protocol/calendar.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
@@ -18,9 +18,9 @@ export interface CarMessage {
   readonly payload: Uint8Array;
   /** UTC ms of the hub. */
   readonly received: number;
-  /** The broker retained the message: the car may have sent it long ago. */
+  /** True if the broker retained the message: the car may have sent it long ago. */
   readonly retained?: true;
-  /** Arrival, UTC ms of the hub, if the message was kept aside until its car was registered. */
+  /** Arrival in UTC ms of the hub. Set if the message was kept aside until its car was registered. */
   readonly heard?: number;
 }
 
@@ -52,8 +52,8 @@ export function heardAt({ heard, received }: CarMessage): number {
 }
 
 /**
- * Returns the time of the last activity of a car known only by a retained message, UTC ms. Uses the time in the
- * message, because the arrival of a retained message shows nothing about the car.
+ * Returns the time in UTC ms of the last activity of a car that is known only from a retained message. Uses the time in
+ * the message, because the arrival of a retained message shows nothing about the car.
  */
 export function heardBefore(one: CarMessage): number {
   return Math.max(0, Math.min(Math.round(one.message.at), heardAt(one)));
@@ -78,7 +78,7 @@ const records: ReadonlySet<Kind> = new Set(recordKinds);
 export interface RecordPlace {
   readonly collection: string;
   readonly id: string;
-  /** UTC ms by the clock of the car at that time. */
+  /** Time of the record in UTC ms, according to the clock that the car had then. */
   readonly at: number;
   /** Columns for filters of lists. Pieces of series have none. */
   readonly facts?: RecordFacts;
@@ -115,7 +115,10 @@ export function recordPlaceOf({ kind, seq, boot, at, body }: Message): RecordPla
 /** Largest correction, ms. A clock that is not set starts in 1970 or later, so no hello corrects it by a century. */
 const MOST_BEHIND = 36_500 * DAY;
 
-/** Correction in a `hello` for all times of that start of the agent, ms. Undefined if missing or impossible. */
+/**
+ * Returns the correction in ms that a `hello` contains for all times of that start of the agent. Undefined if missing
+ * or impossible.
+ */
 export function correctionIn({ kind, body }: Message): number | undefined {
   if (kind !== 'hello' || body.behind === undefined || Math.abs(body.behind) > MOST_BEHIND) return undefined;
   return Math.round(body.behind);
@@ -136,6 +139,6 @@ export function isAfter(a: MessageOrder, b: MessageOrder): boolean {
   if (lifeOf(a.boot) !== lifeOf(b.boot)) return a.boot > b.boot;
   const [isOneCounted, isOtherCounted] = [isCounted(a.boot), isCounted(b.boot)];
   if (isOneCounted && isOtherCounted && a.boot !== b.boot) return a.boot > b.boot;
-  // A message from the memory of an uncounted start may have its number reused by the next start.
+  // A message sent from memory in an uncounted start may have its number reused by the next start.
   return a.seq > b.seq || (a.seq === b.seq && isOneCounted && !isOtherCounted);
 }

@@ -1,8 +1,8 @@
 /**
- * Sends cars the monitors that they should have. The database contains the monitors that a car should have; the car
- * publishes a list of those that it has after each change. For each difference the car receives a command. The next
- * comparison therefore repairs a lost command, a killed hub and a car that was away. A command contains the whole
- * monitor, so repeating it is harmless.
+ * Sends cars the monitors that they should have. The database contains the monitors that a car should have; after each
+ * change, the car publishes a list of the monitors that it has. For each difference the hub sends a command. The next
+ * comparison therefore compensates for a lost command, a killed hub or a car that was away. A command contains the
+ * whole monitor, so repeating it is harmless.
  */
 import type { CommandBody } from '../../protocol/command.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
@@ -31,10 +31,10 @@ export interface MonitorSyncParts {
   readonly commands: Pick<HubCommands, 'submit'>;
   readonly clock: WallClock;
   readonly after: Timer;
-  /** Returns how long to wait for the report of a car before the commands are sent again, ms. */
+  /** Returns the time in ms to wait for the report of a car before the commands are sent again. */
   readonly wait: (attempts: number) => number;
   readonly newId: () => string;
-  /** Returns the digest of a text, hexadecimal. */
+  /** Returns the digest of a string in hexadecimal. */
   readonly digest: (text: string) => string;
   readonly log: HubLog;
 }
@@ -65,7 +65,7 @@ export class MonitorSync {
     this.#looks.wake();
   }
 
-  /** Call when the car can receive. Sends the monitors that it lacks at once. */
+  /** Call when the car can receive messages. Sends the monitors that it lacks at once. */
   async online(vin: string): Promise<void> {
     this.#online.add(vin);
     await this.#parts.store.carOnline(vin, Math.round(this.#parts.clock.now()));
@@ -109,7 +109,9 @@ export class MonitorSync {
   }
 }
 
-/** Returns a digest of a monitor's effect in the car. Equal monitors have equal revisions. */
+/**
+ * Returns a digest of everything in a monitor that affects the car. Monitors with the same effect have equal revisions.
+ */
 export function revisionOf({ status, monitor }: Monitor, digest: (text: string) => string): string {
   return digest(JSON.stringify([status, sentOf(monitor)])).slice(0, REVISION);
 }
@@ -119,7 +121,10 @@ function sentOf({ delivery: _, ...parameter }: Monitor['monitor']): Monitor['mon
   return parameter;
 }
 
-/** Returns the commands for the differences. Monitors from others have no revision and stay unchanged. */
+/**
+ * Returns the commands that remove the differences. Monitors that the hub did not create have no revision and stay
+ * unchanged.
+ */
 export function differences(
   { wanted, reported }: Pick<CarMonitors, 'wanted' | 'reported'>,
   digest: (text: string) => string,

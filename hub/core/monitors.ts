@@ -18,12 +18,18 @@ export interface OwnedCallback {
   readonly callback: Callback;
 }
 
-/** Stores them for all hubs. Each change is one commit, which also makes cars due. Rejects with `store.failed`. */
+/**
+ * Stores monitors and callbacks for all hubs. Each change is one commit, which also makes cars due. Rejects with
+ * `store.failed`.
+ */
 export interface MonitorStore {
   /** In the order of creation. */
   monitorsOf(owner: Owner): Promise<readonly OwnedMonitor[]>;
   callbacksOf(owner: Owner): Promise<readonly OwnedCallback[]>;
-  /** Replaces the monitor with the same id. Rejects with `request.forbidden` if that belongs to another owner. */
+  /**
+   * Replaces the monitor with the same id. Rejects with `request.forbidden` if another owner has a monitor with this
+   * id.
+   */
   putMonitor(one: OwnedMonitor): Promise<void>;
   /** Removes a monitor. Resolves with false if the owner has no such monitor. */
   removeMonitor(owner: Owner, id: string): Promise<boolean>;
@@ -38,7 +44,7 @@ export interface DueMonitors {
   readonly vin: string;
   /** Due time, UTC ms. */
   readonly due: number;
-  /** Number of times that commands were sent since the car last had all monitors. */
+  /** Number of times that commands were sent since the car last had all its monitors. */
   readonly attempts: number;
   /** Arrival of the latest message of the car, UTC ms of the hub. */
   readonly lastSeen: number;
@@ -48,7 +54,7 @@ export interface DueMonitors {
 export interface CarMonitors {
   /** Monitors that the car should have. */
   readonly wanted: readonly OwnedMonitor[];
-  /** Monitors that the car reported last; empty before its first report. */
+  /** Monitors in the car's last report; empty before its first report. */
   readonly reported: MonitorList['monitors'];
   /** Arrival of the report, UTC ms of the hub. Omitted if the car has reported nothing. */
   readonly reportedAt?: number;
@@ -59,11 +65,11 @@ export interface CarMonitorStore {
   /** Cars that are due at `now`, oldest first, at most `limit`. */
   dueCars(now: number, limit: number): Promise<readonly DueMonitors[]>;
   /**
-   * Sets the next due time; if omitted, the next change. Resolves with false and changes nothing if another hub or a
-   * change came first.
+   * Sets the next due time. If `due` is omitted, the car becomes due with the next change. Resolves with false and
+   * changes nothing if another hub or a change came first.
    */
   putOffCar(one: DueMonitors, next: { readonly due?: number; readonly attempts: number }): Promise<boolean>;
   carMonitors(vin: string): Promise<CarMonitors>;
-  /** Marks that the car can receive: monitors that it lacks are due at `at`, UTC ms. */
+  /** Call when the car can receive messages: monitors that it lacks become due at `at` (UTC ms). */
   carOnline(vin: string, at: number): Promise<void>;
 }

@@ -6,8 +6,8 @@ import type { Envelope } from '../../protocol/schema/message.ts';
 import { isCounted, isUnrecorded, lifeOf } from './lives.ts';
 
 /**
- * Numbers of one start of the agent: [boot, first assigned number, arrived, given up, number below which the start
- * reports that all were sent].
+ * Numbers of one start of the agent: [boot, first assigned number, arrived, given up, end of the sent numbers]. The
+ * start has reported that it sent all numbers below that end.
  */
 export type KeptStart = readonly [
   boot: number,
@@ -21,7 +21,7 @@ export type KeptStart = readonly [
 interface KeptNumbers {
   /** Numbers from starts before those in `starts`. */
   readonly arrived: readonly Run[];
-  /** Numbers that `gap` messages of these starts list, including numbers that arrived nevertheless. */
+  /** Numbers that `gap` messages of these starts list, even if they arrived nevertheless. */
   readonly givenUp: readonly Run[];
   /** The newest starts, in the order of the car. */
   readonly starts: readonly KeptStart[];
@@ -34,7 +34,9 @@ export interface NumbersReport {
   readonly missing: readonly Run[];
 }
 
-/** Members of a message needed for counting. `boot` is the number of the start at the hub ({@link ./lives.ts}). */
+/**
+ * Fields of a message that are needed for counting. `boot` is the number of the start at the hub ({@link ./lives.ts}).
+ */
 type Numbered = Pick<Envelope, 'seq' | 'boot' | 'offset'>;
 
 interface Start {
@@ -47,14 +49,14 @@ interface Start {
   below: number;
 }
 
-/** Number of latest starts with separate numbers. Messages of older starts arrive only on request. */
+/** Number of latest starts whose numbers are kept separately. Messages of older starts arrive only on request. */
 const STARTS = 4;
 
 /**
- * A car numbers the messages of each class from 0 without gaps, so a number in neither set is missing. If the disk
- * refuses to write, the next start assigns numbers again that the previous start has already sent from memory.
- * Therefore reports of earlier starts do not apply to numbers from the first number of a start on. A start without
- * records has its own numbers, which are not counted.
+ * A car numbers the messages of each class from 0 without gaps, so a number that neither arrived nor was given up is
+ * missing. If the disk refuses to write, the next start assigns numbers again that the previous start has already sent
+ * from memory. Therefore reports of earlier starts do not apply to the first number of a later start and those above
+ * it. A start without records has its own numbers, which are not counted.
  */
 export class ClassNumbers {
   readonly #arrived: Runs;
@@ -108,8 +110,8 @@ export class ClassNumbers {
   }
 
   /**
-   * Returns true if the numbers show that this message arrived before. Only the latest starts have separate numbers:
-   * an older start is assumed to have sent what all older starts together have sent.
+   * Returns true if the numbers show that this message arrived before. Only the latest starts have separate numbers: an
+   * older start is assumed to have sent everything that all older starts together have sent.
    */
   has({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
     if (isUnrecorded(boot)) return false;
@@ -126,8 +128,8 @@ export class ClassNumbers {
 
   /**
    * Adds a message that arrived before. The position of an uncounted start among the others is a guess. If the car
-   * sends a message again although a later start seemed to have reused its number, then the car has this message
-   * under the number.
+   * sends a message again although a later start seemed to have reused its number, then the car has this message under
+   * this number.
    */
   arriveAgain({ seq, boot }: Numbered): void {
     const isMissing = this.report.missing.some(([first, last]) => first <= seq && seq <= last);
@@ -135,8 +137,8 @@ export class ClassNumbers {
   }
 
   /**
-   * Applies a `gap` message of the start `boot`: these numbers of the class will never arrive. Without numbers it
-   * changes nothing.
+   * Applies a `gap` message of the start `boot`: these numbers of the class will never arrive. Changes nothing if
+   * `numbers` is omitted.
    */
   giveUp(boot: number, numbers: Gap['numbers'] = []): void {
     if (numbers.length === 0 || isUnrecorded(boot)) return;
@@ -145,8 +147,8 @@ export class ClassNumbers {
   }
 
   /**
-   * Applies a `hello` of the start `boot`, which reports how far the start has sent: a broker may have lost the
-   * newest messages of a class.
+   * Applies a `hello` of the start `boot`, which reports up to which number the start has sent: a broker may have lost
+   * the newest messages of a class.
    */
   sent(boot: number, { first, below }: Pick<HelloNumbers, 'first' | 'below'>): void {
     if (isUnrecorded(boot)) return;
@@ -158,7 +160,10 @@ export class ClassNumbers {
     if (start !== undefined) start.below = Math.max(start.below, below);
   }
 
-  /** Number below which all were sent or given up, by reports of starts about numbers that no later start reuses. */
+  /**
+   * All numbers below this one were sent or given up, according to the reports of starts about numbers that no later
+   * start reuses.
+   */
   get #sentBelow(): number {
     let [below, end] = [0, Number.POSITIVE_INFINITY];
     for (const start of this.#starts.toReversed()) {
@@ -191,7 +196,7 @@ export class ClassNumbers {
     const place = next < 0 ? this.#starts.length : next;
     if (place === 0 && this.#starts.length === STARTS) return undefined;
     const start: Start = { boot, first, arrived: new Runs(), givenUp: new Runs(), below: 0 };
-    // A bench that starts its receiver has numbers that arrived, but not their start. It may be this one.
+    // A bench that starts its receiver knows the numbers that arrived, but not their start, which may be this one.
     if (place === 0 && first !== undefined) {
       move(this.#arrived, start.arrived, first);
       move(this.#givenUp, start.givenUp, first);
@@ -226,9 +231,9 @@ function isBefore({ boot, first = Number.POSITIVE_INFINITY }: Pick<Start, 'boot'
 }
 
 /**
- * Lowest number that the start assigned, which an earlier start may have assigned too. Infinity if the start is not
- * known to have assigned any. Until then numbers that an earlier start sent stay valid, because the order of starts
- * with the same first number may be wrong.
+ * Returns the lowest number that the start assigned and that an earlier start may have assigned too. Infinity while the
+ * start is not known to have assigned any: numbers that an earlier start sent then stay valid, because the order of
+ * starts with the same first number may be wrong.
  */
 function reusedFrom({ first, arrived, givenUp, below }: Start): number {
   const end = Math.max(endOf(arrived), endOf(givenUp), below);
@@ -250,7 +255,7 @@ function addBelow(to: Runs, from: Runs, end: number): void {
   for (const [first, last] of from.all) if (first < end) to.add(first, Math.min(last, end - 1));
 }
 
-/** Moves the numbers from `first` upwards. */
+/** Moves the numbers from `first` upwards to `to`. */
 function move(from: Runs, to: Runs, first: number): void {
   for (const [begin, last] of from.all) if (last >= first) to.add(Math.max(begin, first), last);
   from.remove(first, Number.POSITIVE_INFINITY);
