@@ -43,18 +43,21 @@ export interface BegunLife {
 export interface Saved {
   /** Messages of the commit that were not stored before. */
   readonly fresh: readonly CarMessage[];
-  /** VINs of cars that are not in the registry, while it is in use. Their messages are not stored. */
+  /** VINs of cars that are not in the registry, if it is in use. Their messages are not stored. */
   readonly strangers: ReadonlySet<string>;
   /** VINs of cars that were removed from the registry. Their messages are not stored. */
   readonly removed: ReadonlySet<string>;
-  /** VINs of cars that were forgotten and not added again; not part of the others. Their messages are not stored. */
+  /**
+   * VINs of cars that were forgotten and not added again; these are not in the other sets. Their messages are not
+   * stored.
+   */
   readonly forgotten: ReadonlySet<string>;
   /**
-   * VINs of cars with older messages that wait for {@link MessageStore.takeIn}. Their messages are not stored. Omitted
-   * if there are none.
+   * VINs of cars with older messages that wait for {@link MessageStore.takeIn}. The cars' new messages are not stored.
+   * Omitted if there are none.
    */
   readonly held?: ReadonlySet<string>;
-  /** Messages of `fresh` with the number of another message that has different contents. Omitted if there are none. */
+  /** Messages of `fresh` that have the same number as a message with different contents. Omitted if there are none. */
   readonly conflicts?: readonly CarMessage[];
   /** Lives of folders that follow an earlier life of the same car. Omitted if there are none. */
   readonly lives?: readonly BegunLife[];
@@ -78,16 +81,16 @@ export interface MessageStore {
    */
   save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved>;
   /**
-   * Stores the oldest messages of a car that were kept aside, at most `limit`, as if they had arrived at `now` (UTC ms),
-   * and no longer keeps them aside, in one commit. `reason`: stores them as refused for this reason. Takes none of a car
-   * that may not send. Rejects as {@link save} does. @returns also their number
+   * Stores the oldest messages of a car that were kept aside, at most `limit`, as if they had arrived at `now` (UTC
+   * ms), and no longer keeps them aside, in one commit. `reason`: if set, stores them as refused for this reason. Takes
+   * none if the car may not send. Rejects as {@link save} does. @returns also the number of taken messages
    */
   takeIn(vin: string, options: TakeInOptions): Promise<Saved & { readonly taken: number; readonly refused: number }>;
-  /** Returns true if {@link save} rejected because of a message's content, so that a retry would fail again. */
+  /** Returns true if {@link save} rejected because of the content of a message, so that a retry would fail again. */
   refuses(error: unknown): boolean;
 }
 
-/** Reports about the cars of the hub and their message numbers. */
+/** Reads the cars of the hub and their message numbers. */
 export interface NumbersStore {
   /** Sorted by VIN. */
   vehicles(): Promise<readonly KnownVehicle[]>;
@@ -95,11 +98,11 @@ export interface NumbersStore {
   lives(vin: string): Promise<readonly VehicleLife[]>;
   /** Numbers of each known class, sorted by class. Undefined for an unknown car. */
   numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined>;
-  /** Totals of all cars, without classes that miss no numbers. */
+  /** Totals of all cars, without classes in which no number is missing. */
   missingNumbers(): Promise<readonly MissingNumbers[]>;
 }
 
-/** A life of a car's folder, identified by the first message that a hub received from it. */
+/** A life of a car's folder, identified by the first message of this life that a hub received. */
 export interface VehicleLife {
   /** `boot` of that message. */
   readonly first: number;
@@ -136,7 +139,7 @@ export interface HubPosition {
   readonly id: string;
 }
 
-/** Selects records and cars. Omitted members select all. */
+/** Selects records and cars. Omitted fields select all. */
 export interface FleetRecordsAsked {
   /** Only cars that belong to one of these owners. */
   readonly owners?: readonly Owner[] | undefined;
@@ -160,7 +163,7 @@ export interface HubKeyset<T extends HubPosition> {
   count(range: HubRange): Promise<number>;
   /** Returns the position after `skip` entries. Reads positions only. `backwards`: counts from the end. */
   nth(range: HubRange, skip: number, backwards?: boolean): Promise<HubPosition | undefined>;
-  /** Returns the first `limit` entries; `backwards`: the last ones, in reverse order. */
+  /** Returns the first `limit` entries; if `backwards`, the last ones in reverse order. */
   read(range: HubRange, limit: number, backwards?: boolean): Promise<readonly T[]>;
 }
 
@@ -191,10 +194,10 @@ export interface VehicleReader {
 
 /** A car with its latest values. */
 export interface VehicleSummary extends KnownVehicle {
-  /** UTC ms of the hub: arrival of the latest message, from the car itself or retained by the broker. */
+  /** UTC ms of the hub: arrival of the latest message, whether from the car itself or retained by the broker. */
   readonly changed: number;
   readonly contents: StatusContents;
-  /** Count of numbers of all classes that did not arrive and were not given up. */
+  /** Count of numbers of all classes that neither arrived nor were given up. */
   readonly missing: number;
 }
 
@@ -207,7 +210,7 @@ export interface ArrivedMessage {
   readonly message: Message;
 }
 
-/** Selects the cars of events. Omitted members select all. */
+/** Selects the cars of events. Omitted fields select all. */
 export interface EventScope {
   readonly vin?: string | undefined;
   readonly owners?: readonly Owner[] | undefined;
@@ -232,13 +235,13 @@ export interface OverviewReader {
 export interface News {
   /** Cars with a changed Status. */
   readonly vins: readonly string[];
-  /** Messages that may contain an event, by {@link ArrivedMessage.id}. */
+  /** Ids of messages that may contain an event ({@link ArrivedMessage.id}). */
   readonly events: readonly number[];
 }
 
 export interface NewsListener {
   arrived(news: News): void;
-  /** Commits may have happened without news. The listener must read everything that it follows again. */
+  /** There may have been commits without news. The listener must read everything that it follows again. */
   missed(): void;
 }
 
@@ -248,14 +251,14 @@ export interface HubNews {
   listen(listener: NewsListener): () => void;
 }
 
-/** Missing numbers of one class of a car when a request for their messages is due. */
+/** Missing numbers of one class of a car for which a resend request is due. */
 export interface DueNumbers {
   readonly vin: string;
   readonly class: number;
   readonly missing: readonly Run[];
   /** Due time, UTC ms. */
   readonly due: number;
-  /** Number of times that a request was due since no number was missing; 0 at the first time. */
+  /** Number of times that a request became due since no number was missing; 0 at the first time. */
   readonly attempts: number;
   /** Count of missing messages at the last request to the car; 0 before the first request. */
   readonly requested: number;
@@ -263,7 +266,7 @@ export interface DueNumbers {
   readonly lastSeen: number;
 }
 
-/** Schedule shared by all hubs: which cars to ask for which messages, and when. */
+/** Schedule shared by all hubs: which messages to request from which cars, and when. */
 export interface ResendStore {
   /** Returns entries that are due at `now`, oldest first, at most `limit`. */
   dueNumbers(now: number, limit: number): Promise<readonly DueNumbers[]>;
@@ -279,7 +282,7 @@ export interface NewCommand {
   readonly body: object;
   /** Caller of the request. */
   readonly caller: string;
-  /** UTC ms: time of the request, and time when the command expires in the car. */
+  /** Time of the request, and time when the command expires in the car, in UTC ms. */
   readonly requested: number;
   readonly expires: number;
   /** Id of the signing key, hexadecimal. */
@@ -301,7 +304,7 @@ export interface CallbackOrder {
 /** A command with its request. */
 export type CallbackCommand = KeptCommand & Pick<CallbackOrder, 'remote'>;
 
-/** A state that the car reported. */
+/** A state of a command that the car reported. */
 export interface CommandState {
   readonly status: RemoteStatus;
   readonly failureCause?: FailureCause;
@@ -318,18 +321,21 @@ export interface KeptCommand extends NewCommand {
   readonly states: readonly CommandState[];
 }
 
-/** The audit trail. {@link MessageStore.save} stores the reports of cars about commands. */
+/** The audit trail. {@link MessageStore.save} stores what cars report about commands. */
 export interface CommandStore {
   /**
-   * Stores a command and the result of `seal` in one commit. `seal` receives the next counter of the key and car,
-   * which is above all previous counters and not below `requested`. If the id exists, nothing changes. Rejects with
+   * Stores a command and the result of `seal` in one commit. `seal` receives the next counter for the key and the car,
+   * which is above all previous counters and not below `requested`. If the id exists, changes nothing. Rejects with
    * `request.unknown` for a car without messages, with `store.failed`, and with the errors of `seal`.
    */
   add(command: NewCommand, seal: (counter: number) => Uint8Array): Promise<{ kept: KeptCommand; isNew: boolean }>;
   /** Commands without a final state that have not expired at `now`, sorted by expiry, then by counter. */
   pending(vin: string, now: number): Promise<readonly KeptCommand[]>;
   command(vin: string, id: string): Promise<KeptCommand | undefined>;
-  /** At most 100 commands before `before`, newest first. Rejects with `input.malformed` if that id is unknown. */
+  /**
+   * At most 100 commands older than the one with the id `before`, newest first. Rejects with `input.malformed` if that
+   * id is unknown.
+   */
   commands(vin: string, before?: string): Promise<readonly KeptCommand[]>;
   /** Id of the key of the newest command that the car answered, among the newest 100; undefined if it answered none. */
   answeredKey(vin: string): Promise<string | undefined>;
@@ -342,8 +348,8 @@ export interface HubLocks {
   /** Identifies the database: the same for all hubs that share it. Undefined if only this hub uses the database. */
   place(): Promise<string | undefined>;
   /**
-   * Resolves when this hub holds the lock. Resolves with undefined if another hub held it for `patience` ms, or on
-   * `signal`. Rejects with `store.failed` if the database cannot be reached.
+   * Resolves when this hub holds the lock. Resolves with undefined if another hub holds it for longer than `patience`
+   * ms, or when `signal` aborts. Rejects with `store.failed` if the database cannot be reached.
    */
   acquire(
     name: string,
@@ -352,7 +358,7 @@ export interface HubLocks {
 }
 
 export interface HeldLock {
-  /** Resolves with the reason when the database no longer holds the lock for this hub. */
+  /** Resolves with a reason when the database no longer holds the lock for this hub. */
   readonly lost: Promise<string>;
   release(): Promise<void>;
 }

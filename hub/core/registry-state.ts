@@ -1,4 +1,7 @@
-/** Copy of the registry in memory, up to date with the database. A hub needs it for each connection and request. */
+/**
+ * Copy of the registry in memory, kept up to date with the database. A hub needs the registry for each connection and
+ * request.
+ */
 import type { KnownOwner, Owner, Registry } from './registry.ts';
 
 /** One state of the registry. */
@@ -22,10 +25,10 @@ export class RegistryStates {
   readonly #staysInUse: boolean;
   #state: RegistryState | undefined;
   #reading: Promise<RegistryState> | undefined;
-  /** The read after {@link #reading}. A read that has begun may miss a change that its caller has already made. */
+  /** The read queued after {@link #reading}: a read in progress may miss a change that the caller has just made. */
   #next: Promise<RegistryState> | undefined;
 
-  /** @param staysInUse other machines can reach the hub: it refuses all access after the registry has ended */
+  /** @param staysInUse if true (other machines can reach the hub), all access is refused once the registry has ended */
   constructor(registry: Registry, staysInUse = false) {
     this.#registry = registry;
     this.#staysInUse = staysInUse;

@@ -50,10 +50,10 @@ export interface IssuedCertificate {
   readonly revoked?: number;
 }
 
-/** Request for a certificate, with the token that `vigie hub add` issued. */
+/** A car's request for a certificate, with the token that `vigie hub add` issued. */
 export interface Enrolment {
   readonly vin: string;
-  /** Digests of the token and of the car's public key, hexadecimal. A token is valid for one key only. */
+  /** Digests of the token and of the car's public key, in hexadecimal. A token is valid for one key only. */
   readonly token: string;
   readonly key: string;
   /** UTC ms. */
@@ -75,7 +75,10 @@ export interface Registry {
   inUse(): Promise<boolean>;
   /** Registers the car with these owners, in addition to its present ones. Admits a removed car again. */
   add(vin: string, owners: readonly Owner[], at: number): Promise<void>;
-  /** Removes these owners of the car, which stays registered. Rejects with `request.unknown` if not registered. */
+  /**
+   * Removes these owners from the car, which stays registered. Rejects with `request.unknown` if the car is not
+   * registered.
+   */
   leave(vin: string, owners: readonly Owner[], at: number): Promise<void>;
   /** Sets the digest of the car's password. If omitted, the car has no valid password. */
   setPassword(vin: string, digest: string | undefined): Promise<void>;
@@ -84,11 +87,15 @@ export interface Registry {
   setToken(vin: string, digest: string, expires: number): Promise<void>;
   /** Returns true if the token is valid for the car and the key. The first use binds the token to its key. */
   takeToken(enrolment: Enrolment): Promise<boolean>;
-  /** Stores a certificate and revokes the car's others except `kept`: a car repeats a request without answer. */
+  /**
+   * Stores a certificate and revokes the car's others except `kept`, because a car that received no response repeats
+   * its request.
+   */
   certify(certificate: IssuedCertificate, kept?: string): Promise<void>;
   certificate(serial: string): Promise<IssuedCertificate | undefined>;
   /**
-   * Revoked certificates that have not expired at `now`, including those of forgotten cars, sorted by serial number.
+   * Certificates that were revoked and have not expired at `now`, sorted by serial number. Includes those of forgotten
+   * cars.
    */
   revoked(now: number): Promise<readonly Pick<IssuedCertificate, 'serial' | 'issued' | 'expires' | 'revoked'>[]>;
   /** Stores a token. Call before issuing it. Erases tokens that expired a month ago. */
@@ -99,21 +106,24 @@ export interface Registry {
   withdrawToken(id: string, at: number): Promise<boolean>;
   /** Ids of tokens that were not withdrawn. A hub admits no other tokens. */
   issuedTokens(): Promise<ReadonlySet<string>>;
-  /** Blocks the car, revokes its certificates, keeps its data. Rejects with `request.unknown` if not registered. */
+  /**
+   * Blocks the car and revokes its certificates, but keeps its data. Rejects with `request.unknown` if the car is not
+   * registered.
+   */
   remove(vin: string, at: number): Promise<void>;
   /**
-   * Erases the car and everything that it sent or received from the files of the database, except the serial numbers
-   * of its revoked certificates. The car stays refused until it is added again. Resolves with false if there was
-   * nothing to erase.
+   * Erases from the database files the car and all its messages in both directions, except the serial numbers of its
+   * revoked certificates. The hub refuses the car until it is added again. Resolves with false if there was nothing to
+   * erase.
    */
   forget(vin: string, at: number): Promise<boolean>;
   /** Returns true if the car was forgotten and not added again. The hub then refuses its messages. */
   isForgotten(vin: string): Promise<boolean>;
   /** Forgotten cars with topics that the broker may still retain. */
   erasures(): Promise<readonly Erasure[]>;
-  /** Erases the VIN of a forgotten car. Call when the broker retains nothing more of it. */
+  /** Erases the VIN of a forgotten car. Call when the broker retains no more messages of the car. */
   cleared(vin: string): Promise<void>;
-  /** Notes that the broker may retain messages of a forgotten car again. Changes nothing for other cars. */
+  /** Records that the broker may retain messages of a forgotten car again. Changes nothing for other cars. */
   clearAgain(vin: string): Promise<void>;
   /**
    * Ends the use of the registry: erases all registered cars, fleets and users, revokes certificates and withdraws
@@ -127,7 +137,7 @@ export interface Registry {
   /** Sorted by id. */
   owners(kind: OwnerKind): Promise<readonly KnownOwner[]>;
   owns(owner: Owner, vin: string): Promise<boolean>;
-  /** Returns a number that differs after each change by any hub or command. */
+  /** Returns a version number that changes whenever any hub or command changes the registry. */
   version(): Promise<number>;
 }
 

@@ -1,11 +1,11 @@
-/** Explains why numbers of a car stay missing although the hub requested their messages again. */
+/** Explains why message numbers of a car are still missing although the hub requested the messages again. */
 import type { KeptCommand } from './ports.ts';
 
 const HINT = 'copy keys/trust.json of the hub to the trust file of the car, with Resend among its kinds';
 
 /**
- * Returns a sentence for people about the newest request. Returns undefined while the car may still carry it out, and
- * for a car that is away.
+ * Returns a human-readable sentence about the newest request. Returns undefined while the car may still carry it out,
+ * and if the car is away.
  * @param commands entries of the audit trail, newest first
  * @param lastSeen UTC ms of the latest message of the car
  */

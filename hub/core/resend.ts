@@ -1,7 +1,7 @@
 /**
- * Requests missing messages from cars again: a broker lost them after acknowledging them, or an older copy of the
- * database was restored. Due times are in the database, so that only one of several hubs sends a request, and a
- * restart changes nothing.
+ * Requests missing messages from cars again. A broker lost them after acknowledging them, or an older copy of the
+ * database was restored. Due times are in the database, so only one of several hubs sends a request, and no request is
+ * lost or repeated after a restart.
  */
 import type { Run } from '../../protocol/runs.ts';
 import type { HubCommands } from './commands.ts';
@@ -10,11 +10,13 @@ import type { DueNumbers, HubLog, KeptCommand, NumbersStore, ResendStore, Timer,
 
 /** Time between two checks for due requests, ms. */
 const EVERY = 5_000;
-/** Largest number of classes of cars in one check: a whole fleet is processed in small parts. */
+/** Largest number of classes, counted over all cars, in one check: a whole fleet is processed in small parts. */
 const MOST = 100;
-/** Time without messages after which a car counts as away, ms. The hub asks it after its next message. */
+/**
+ * Time in ms after which a car without messages counts as away. The hub sends the request after the car's next message.
+ */
 const AWAY = 300_000;
-/** Largest number of runs in one command; its schema allows no more. */
+/** Largest number of runs in one command. The schema of the command allows no more. */
 const MOST_RUNS = 256;
 /** Caller in the audit trail. */
 const CALLER = 'hub';
@@ -24,7 +26,9 @@ interface ResendParts {
   readonly commands: Pick<HubCommands, 'submit'>;
   readonly clock: WallClock;
   readonly after: Timer;
-  /** Wait before the first request, so that messages in transit can arrive, and after each further request, ms. */
+  /**
+   * Returns the wait in ms before the first request, in which messages in transit can arrive, and after each request.
+   */
   readonly wait: (attempts: number) => number;
   readonly newId: () => string;
   readonly log: HubLog;
@@ -86,7 +90,7 @@ export class ResendRequests {
       await store.putOff(one, { due: due(0), attempts: Math.max(1, attempts), requested });
       return;
     }
-    // If some of the requested messages arrived, the car does answer: count the attempts from the start.
+    // If some of the requested messages arrived, the car does answer: restart the count of attempts.
     const made = count < requested ? 1 : attempts;
     if (!(await store.putOff(one, { due: due(made), attempts: made + 1, requested: count }))) return;
     log.info('hub.resend.requested', { vin, class: priority, missing: count });

@@ -1,4 +1,4 @@
-/** Retention: removes old messages in small steps, for kinds with a number of days set by the operator. */
+/** Retention: removes old messages in small steps, for the kinds for which the operator has set a number of days. */
 import { DAY } from '../../protocol/calendar.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import { Looks } from './looks.ts';
@@ -16,12 +16,12 @@ export interface RetentionPlace {
 export interface RetentionStore {
   /**
    * Returns true if the clock of the hub is confirmed: one of the newest messages of some kind arrived within
-   * `tolerance` of `now`, and the car had a set clock that agrees within `tolerance`, ms.
+   * `tolerance` ms of `now`, and the car's clock was set and agrees within `tolerance` ms.
    */
   confirms(now: number, tolerance: number): Promise<boolean>;
   /**
-   * Removes messages of a kind that arrived before `before`, with their records, at most 500 after `place`, in one
-   * commit. Keeps messages that report an alert or a fault as still active, and messages that wait for a receiver.
+   * Removes messages of a kind that arrived before `before`, with their records, in one commit: at most 500 that follow
+   * `place`. Keeps messages that report an alert or a fault as still active, and messages that wait for a receiver.
    * `next`: position for the next call. If omitted, no older messages are left to check.
    */
   removeBefore(
@@ -36,7 +36,7 @@ interface RetentionParts {
   readonly days: RetentionDays;
   readonly clock: WallClock;
   readonly after: Timer;
-  /** Drops messages of unregistered cars that arrived before the days of their kind. */
+  /** Drops messages of unregistered cars that are older than the days of their kind. */
   readonly expire?: (now: number) => Promise<void>;
   /** Counts the removed messages of a kind. */
   readonly removed: (kind: Kind, messages: number) => void;
@@ -45,9 +45,14 @@ interface RetentionParts {
 
 /** Time between two checks, ms. */
 const EVERY = 1_000;
-/** Largest number of commits of a kind in one check: 5,000 messages a second, more than 10,000 driving cars send. */
+/**
+ * Largest number of commits of a kind in one check: 5,000 messages per second, which is more than 10,000 driving cars
+ * send.
+ */
 const COMMITS = 10;
-/** Number of checks to skip a kind without older messages. Counts checks because the clock may be set. */
+/**
+ * Number of checks for which a kind without old messages is skipped. Counted in checks, because the clock may be set.
+ */
 const REST = 600;
 
 interface Sweep {

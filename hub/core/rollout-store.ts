@@ -17,7 +17,10 @@ export interface NewRollout {
   readonly created: number;
   /** Number of cars in the first group. */
   readonly first: number;
-  /** Number of cars that may return or refuse the configuration before the roll-out stops automatically. */
+  /**
+   * Number of cars that may return to the previous configuration or refuse the new one before the roll-out stops
+   * automatically.
+   */
   readonly tolerated: number;
 }
 
@@ -35,7 +38,9 @@ export interface RolloutCar {
   readonly state: RolloutCarState;
   /** Reason reported by the car. */
   readonly detail?: string;
-  /** UTC ms of the hub when the state was reported or the configuration was sent. Omitted if neither happened. */
+  /**
+   * UTC ms of the hub when the car reported its state or the hub sent the configuration. Omitted if neither happened.
+   */
   readonly at?: number;
 }
 
@@ -71,28 +76,31 @@ export interface RolloutStore {
   body(id: string): Promise<Uint8Array | undefined>;
   /** Cars with a VIN after `after`, sorted by VIN; if `state` is set, only cars in that state. */
   cars(id: string, after: string, limit: number, state?: RolloutCarState): Promise<readonly RolloutCar[]>;
-  /** Sets the stage. Resolves with false and changes nothing if the roll-out is no longer in the stage `from`. */
+  /** Sets the stage. Resolves with false and changes nothing if the stage is no longer `from`. */
   setStage(
     id: string,
     from: RolloutStage,
     to: RolloutStage,
     more: { tolerated?: number; reason?: string },
   ): Promise<boolean>;
-  /** Adds cars that joined the fleet meanwhile to the roll-out. */
+  /** Adds cars that have joined the fleet meanwhile to the roll-out. */
   enlist(id: string): Promise<void>;
   /** Cars with messages at `heard` or later that are due at `now`, at most `limit`. */
   dueCars(id: string, now: number, heard: number, limit: number): Promise<readonly DueCar[]>;
-  /** Number of cars that are sent and not yet due again, or that reported acceptance or trial since `since`. */
+  /**
+   * Number of cars to which the configuration was sent and that are not yet due again, or that reported acceptance or
+   * trial since `since`.
+   */
   underWay(id: string, now: number, since: number): Promise<number>;
   /** Claims the car. Resolves with false and changes nothing if another hub has just claimed it. */
   claim(id: string, car: DueCar, next: { command: string; at: number; due: number }): Promise<boolean>;
-  /** Returns one car that returned or refused the configuration. */
+  /** Returns one car that returned to the previous configuration or refused the new one. */
   failure(id: string): Promise<RolloutCar | undefined>;
   /** Present reports of cars with a VIN after `after`, sorted by VIN, at most `limit`. */
   configurations(after: string, limit: number): Promise<readonly ReportedConfiguration[]>;
 }
 
-/** Content of a message about a configuration that was sent. */
+/** Contents of a message about a configuration that was sent. */
 interface RolloutReport {
   readonly boot: number;
   readonly seq: number;
@@ -103,7 +111,7 @@ interface RolloutReport {
   readonly command?: string;
 }
 
-/** Returns the report about a sent configuration, or undefined if the message contains none. */
+/** Returns the report about a sent configuration, or undefined if the message contains no such report. */
 export function rolloutReportIn({ kind, body, boot, seq }: Message): RolloutReport | undefined {
   if (kind === 'hello') {
     const { state, digest, detail = null } = body.configuration ?? {};

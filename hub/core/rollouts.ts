@@ -1,7 +1,7 @@
 /**
- * Sends a configuration to the cars of a fleet: to a first group, and to the others on command. The database contains
- * all that was sent and reported, so only one of several hubs sends, and killing a hub changes nothing. A car that is
- * away receives the configuration when it sends messages again.
+ * Sends a configuration to the cars of a fleet: first to a small group, and on command to the others. The database
+ * records everything sent and reported, so that several hubs do not send twice, and a killed hub loses nothing. A car
+ * that is away receives the configuration when it sends messages again.
  */
 import { decodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -14,7 +14,10 @@ import type { Rollout, RolloutStore } from './rollout-store.ts';
 const EVERY = 5_000;
 /** Time without messages after which a car counts as away, ms. */
 const AWAY = 300_000;
-/** A car reports the outcome of a trial within ten minutes. This allows extra time for transmission, ms. */
+/**
+ * Time in ms after which a trial without a report no longer counts as under way: a car reports within ten minutes, plus
+ * time for transmission.
+ */
 const UNDER_WAY = 900_000;
 /** Largest number of cars in one check. */
 const MOST = 100;
@@ -24,7 +27,7 @@ interface RolloutsParts {
   readonly commands: Pick<HubCommands, 'submit'>;
   readonly clock: WallClock;
   readonly after: Timer;
-  /** Returns how long to wait for an answer before sending again, ms. The command must have expired by then. */
+  /** Returns the time in ms to wait for an answer before sending again. The command must have expired by then. */
   readonly wait: (attempts: number) => number;
   readonly newId: () => string;
   readonly log: HubLog;
@@ -73,7 +76,7 @@ export class Rollouts {
     }
     if (stage === 'all') await store.enlist(id);
     const now = Math.round(clock.now());
-    // Send to as many cars at once as have applied it: a configuration that does not work then reaches few cars.
+    // Send to at most as many cars at once as have already applied it, so that a broken configuration reaches few cars.
     const room = Math.max(rollout.first, rollout.cars.applied) - (await store.underWay(id, now, now - UNDER_WAY));
     if (room <= 0) return;
     const due = await store.dueCars(id, now, now - AWAY, Math.min(MOST, room));
@@ -101,7 +104,10 @@ export class Rollouts {
   }
 }
 
-/** Extends the roll-out to all cars of the fleet. Rejects with `usage.wrong` and the reason if it may not continue. */
+/**
+ * Extends the roll-out to all cars of the fleet. Rejects with `usage.wrong` and the reason if the roll-out may not
+ * continue.
+ */
 export async function continueRollout(store: RolloutStore, id: string, tolerated?: number): Promise<void> {
   const rollout = await known(store, id);
   const next = { ...rollout, tolerated: tolerated ?? rollout.tolerated };
@@ -115,7 +121,9 @@ export async function continueRollout(store: RolloutStore, id: string, tolerated
   if (!isSet) throw halted('it was stopped or continued at this moment; look at it again');
 }
 
-/** Returns the roll-out for display. One that must stop appears as stopped before a hub has recorded that. */
+/**
+ * Returns the roll-out for display. A roll-out that must stop appears as stopped even before a hub has recorded that.
+ */
 export async function presentRollout(rollout: Rollout, store: Pick<RolloutStore, 'failure'>): Promise<Rollout> {
   const reason = rollout.stage === 'stopped' ? undefined : await failureOf(rollout, store);
   return reason === undefined ? rollout : { ...rollout, stage: 'stopped', reason };
@@ -137,7 +145,7 @@ async function known(store: RolloutStore, id: string): Promise<Rollout> {
   throw new VigieError('request.unknown', `there is no roll-out "${id}"`);
 }
 
-/** Returns the reason why a roll-out may not continue, or undefined if it may. */
+/** Returns the reason why the roll-out may not continue, or undefined if it may. */
 async function failureOf(
   { id, cars, tolerated }: Rollout,
   store: Pick<RolloutStore, 'failure'>,

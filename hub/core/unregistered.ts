@@ -7,7 +7,9 @@ import { type CarMessage, type RefusedMessage, readMessage } from './message.ts'
 import type { HubLog, Timer } from './ports.ts';
 import type { RetentionDays } from './retention.ts';
 
-/** Largest amounts of one car and of all cars. If there is more, the oldest messages are dropped. */
+/**
+ * Largest number and size of messages, of one car and of all cars. If there are more, the oldest messages are dropped.
+ */
 export interface UnregisteredBounds {
   readonly carMessages: number;
   readonly carBytes: number;
@@ -16,7 +18,7 @@ export interface UnregisteredBounds {
   readonly cars: number;
 }
 
-/** With keys and indexes, the messages take at most about twice `bytes` of the disk. */
+/** With keys and indexes, the messages take at most about twice `bytes` on the disk. */
 export const UNREGISTERED_BOUNDS: UnregisteredBounds = {
   carMessages: 2_000,
   carBytes: 1_048_576,
@@ -40,7 +42,7 @@ export interface UnregisteredMessage {
 export interface UnregisteredTotals {
   readonly cars: number;
   readonly messages: number;
-  /** Bytes of their payloads. */
+  /** Size of the payloads in bytes. */
   readonly bytes: number;
 }
 
@@ -58,25 +60,28 @@ export interface UnregisteredCar {
 
 export interface UnregisteredStore {
   /**
-   * Resolves when the messages are on disk. `changed`: cars that were registered, removed or forgotten meanwhile, of
-   * which nothing was kept. `dropped`: number of older messages that were dropped. Rejects with `store.failed`.
+   * Resolves when the messages are on disk. `changed`: cars that were registered, removed or forgotten meanwhile, and
+   * of which no message was kept. `dropped`: number of older messages that were dropped. Rejects with `store.failed`.
    */
   keep(
     messages: readonly UnregisteredMessage[],
   ): Promise<{ readonly changed: ReadonlySet<string>; readonly dropped: number }>;
-  /** Cars with messages that may send now, at most `limit`. */
+  /** Cars whose messages were kept aside and that may send now, at most `limit`. */
   admitted(limit: number): Promise<readonly string[]>;
   totals(): Promise<UnregisteredTotals>;
-  /** The cars that sent last, at most `limit`, newest first. */
+  /** The cars with the latest messages, newest first, at most `limit`. */
   newest(limit: number): Promise<readonly UnregisteredCar[]>;
   /**
-   * Drops messages of a kind that arrived before `before` (UTC ms of the hub), at most 500, in one commit. Without
-   * kind: messages that the hub cannot read. Resolves with their number.
+   * Drops messages of a kind that arrived before `before` (UTC ms of the hub), at most 500, in one commit. If `kind` is
+   * undefined, drops messages that the hub cannot read. Resolves with the number of dropped messages.
    */
   removeBefore(kind: Kind | undefined, before: number): Promise<number>;
 }
 
-/** Reads a message that was kept aside. It counts as received at `now`, and its car as heard when it arrived. */
+/**
+ * Reads a message that was kept aside. The message counts as received at `now`; the car counts as heard when it
+ * arrived.
+ */
 export function readUnregistered(
   { topic, payload, retained, received: heard }: Omit<UnregisteredMessage, 'vin' | 'kind'>,
   now: number,
@@ -89,20 +94,23 @@ export function readUnregistered(
   }
 }
 
-/** Time between two searches for registered cars with messages, ms. A change of the registry searches at once. */
+/**
+ * Time in ms between two searches for registered cars whose messages were kept aside. A change of the registry triggers
+ * a search at once.
+ */
 const SEARCH_MS = 60_000;
 /** Largest number of cars in one search. */
 const CARS = 100;
 
 interface UnregisteredCarsParts {
   readonly store: Pick<UnregisteredStore, 'admitted'>;
-  /** Takes in the messages of the cars that were kept aside. */
+  /** Takes in the messages of these cars that were kept aside. */
   readonly takeIn: (vins: readonly string[]) => void;
   readonly after: Timer;
   readonly log: HubLog;
 }
 
-/** Takes in messages of cars that were registered, also if the car sends nothing more. */
+/** Takes in messages of cars that were registered, even if the cars send nothing more. */
 export class UnregisteredCars {
   readonly #parts: UnregisteredCarsParts;
   readonly #looks: Looks;
@@ -135,7 +143,9 @@ export class UnregisteredCars {
 /** Largest number of commits of one kind in a row. */
 const COMMITS = 10;
 
-/** Drops messages that are older than the days of their kind; unreadable ones after the longest of these times. */
+/**
+ * Drops messages that are older than the days of their kind. Unreadable ones are kept for the longest of these times.
+ */
 export async function expireUnregistered(
   store: Pick<UnregisteredStore, 'removeBefore'>,
   days: RetentionDays,

@@ -24,7 +24,7 @@ export interface KeptStatus {
   readonly times: readonly number[];
   /** Ids of slots with stale values. */
   readonly stale: readonly number[];
-  /** Order of the newest message, and of the newest message with a full Status. */
+  /** Order of the newest message, and of the newest message that contains a full Status. */
   readonly newest?: MessageOrder | undefined;
   readonly whole?: MessageOrder | undefined;
   /** Progress of the open trip. */
@@ -43,8 +43,8 @@ const members: readonly (readonly Slot[])[] = statusObjects.map(({ index }) =>
 );
 
 /**
- * A full Status replaces all content of older messages. A message that is not the newest, for example because of a
- * lost connection, adds only objects that are newer than the known ones, and removes nothing.
+ * A full Status replaces everything from older messages. A message that is not the newest, for example after a lost
+ * connection, only adds objects that are newer than the known ones, and removes nothing.
  */
 export class VehicleStatus {
   #values: (SlotValue | undefined)[] = [];
@@ -164,7 +164,7 @@ export class VehicleStatus {
     return Number.isNaN(at) ? Number.NEGATIVE_INFINITY : at;
   }
 
-  /** Skips slots that this version does not have. */
+  /** Ignores slots that this version does not have. */
   #read({ values, times }: KeptStatus): void {
     for (let at = 0; at < values.length; at += 2) {
       const slot = slotById.get(values[at] as number);
@@ -176,7 +176,7 @@ export class VehicleStatus {
     }
   }
 
-  /** Replaces all members of each object for which `wanted` returns true. */
+  /** Replaces all fields of each object for which `wanted` returns true. */
   #write(contents: StatusContents, wanted: (object: number, at: number) => boolean): void {
     const objects = new Map<number, Disassembled[]>();
     for (const one of disassemble(contents)) {

@@ -3,7 +3,7 @@ import { downTopic } from '../../protocol/topics.ts';
 import { encodeWatch } from '../../protocol/watch.ts';
 import type { HubLog, WallClock } from './ports.ts';
 
-/** Time after the last viewer until a car returns to its own send interval, and time between renewals, ms. */
+/** Time in ms from the last viewer until a car returns to its own send interval, and from one renewal to the next. */
 const LEASE = 180_000;
 const RENEWAL = 60_000;
 
@@ -23,7 +23,10 @@ export class Viewers {
     this.#parts = parts;
   }
 
-  /** Call when somebody views a known car. If the broker refuses, logs it: the values then arrive later. */
+  /**
+   * Call when somebody views a known car. If the broker refuses the notification, logs this: the values then arrive
+   * later.
+   */
   look(vin: string): void {
     const { clock, log, publish } = this.#parts;
     const now = clock.now();

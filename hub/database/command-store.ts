@@ -92,7 +92,7 @@ export function throughStatement(id: string, { owner, callbackId, remote, conten
   ];
 }
 
-/** Stores states of commands that cars reported. Ignores unknown commands. */
+/** Stores the states of commands that cars reported. Ignores unknown commands. */
 export function keepReports(database: SqliteDatabase, reports: CommitChanges['reports']): void {
   for (const { vehicle, message } of reports) {
     const { boot, seq, at, body } = message;

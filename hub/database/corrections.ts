@@ -1,4 +1,4 @@
-/** Corrects the times of earlier messages of a start when the car receives the time. */
+/** Corrects the times of earlier messages of a start once the car has the right time. */
 import { classOf } from '../../protocol/classes.ts';
 import type { CommitChanges } from '../core/commit.ts';
 import { seriesKinds } from '../core/message.ts';

@@ -21,7 +21,7 @@ import { EVENTS, latenessIn, recordIn, type SqlRow } from './rows.ts';
 interface DeliveryDialect {
   /** Present time, UTC ms, integer. */
   readonly now: string;
-  /** Clause to skip rows that another hub claims at the same time. */
+  /** Clause that skips rows that another hub claims at the same time. */
   readonly unclaimed: string;
 }
 
@@ -35,7 +35,7 @@ export const postgresDeliveries: DeliveryDialect = {
   unclaimed: 'FOR UPDATE SKIP LOCKED',
 };
 
-/** Longest possible lease, ms. If a lease ends later, the clock of the database was fast when it was set. */
+/** Longest possible lease in ms. If a lease ends later, the clock of the database was fast when the lease was set. */
 const LONGEST_LEASE = 600_000;
 
 export class SqlDeliveries implements DeliveryStore {
@@ -51,7 +51,7 @@ export class SqlDeliveries implements DeliveryStore {
     const { now: time, unclaimed } = this.#dialect;
     const free = `(leased_until <= ${time} OR leased_until > ${time} + ${LONGEST_LEASE})`;
     const due = `look IS NOT NULL AND proven = ? AND look <= ? AND ${free}`;
-    // Most checks find nothing: do not lock anything for them.
+    // Most checks find nothing: then lock nothing.
     const found = await this.#database.select(`SELECT 1 FROM receivers WHERE ${due} LIMIT 1`, proven ? 1 : 0, now);
     if (found.length === 0) return [];
     const [rows = []] = await this.#database.write([
@@ -86,7 +86,7 @@ export class SqlDeliveries implements DeliveryStore {
   }
 
   async save(changes: readonly DeliveryChange[]): Promise<ReadonlySet<string>> {
-    // Sorted by key, as when events are stored, so that hubs cannot deadlock.
+    // Sorted by key, in the same order as when events are stored, so that hubs cannot deadlock.
     const sorted = [...changes].sort((a, b) => (a.key < b.key ? -1 : 1));
     const parts = sorted.map((change) => this.#statementsOf(change));
     const results = await this.#database.write(parts.flat());
@@ -99,7 +99,10 @@ export class SqlDeliveries implements DeliveryStore {
     return lost;
   }
 
-  /** The first statement locks the row if the lease is valid. The next ones see all commits until then. */
+  /**
+   * Returns the statements for a change. The first locks the row if the lease is valid, so the next ones see all
+   * earlier commits.
+   */
   #statementsOf({ key, lease, held, tries, due, done, released, lasts }: DeliveryChange): SqlStatement[] {
     const own = 'key = ? AND lease = ?';
     const first: SqlStatement = [
@@ -206,7 +209,7 @@ function claimedIn(row: SqlRow): ClaimedReceiver {
   };
 }
 
-/** Reads the destination. An unreadable one must not hold up the others. */
+/** Reads the destination. An unreadable destination must not hold up the others. */
 function destinationIn({
   callback_document: callback,
   monitor_document: monitor,

@@ -2,13 +2,13 @@
 import type { DueTimesStore, LongestWaits } from '../core/due-times.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 
-/** A table with a due time, the column, and a condition along an index that ends with the bound. */
+/** A table with a due time, the column of that time, and a condition that uses an index and ends with the bound. */
 interface Late {
   readonly wait: keyof LongestWaits;
   readonly table: string;
   readonly column: string;
   readonly where: string;
-  /** Statement to run first. Its parameters are the new time, the bound and the new time. */
+  /** Statement to run first. Its parameters are the new time, the bound and, again, the new time. */
   readonly before?: string;
 }
 
@@ -43,7 +43,7 @@ export class SqlDueTimes implements DueTimesStore {
     let count = 0;
     for (const { wait, table, column, where, before } of LATE) {
       const bound = now + longest[wait];
-      // This happens rarely: do not lock anything for a check.
+      // Due times are rarely too far ahead: lock nothing for the check.
       if ((await this.#database.select(`SELECT 1 FROM ${table} WHERE ${where} LIMIT 1`, bound)).length === 0) continue;
       const changed = await this.#database.write([
         ...(before === undefined ? [] : [[before, now, bound, now] satisfies SqlStatement]),

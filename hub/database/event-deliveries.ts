@@ -1,4 +1,4 @@
-/** Queues events of monitors and states of commands for their receivers, in the commit of their messages. */
+/** Queues events of monitors and states of commands for their receivers, in the same commit as their messages. */
 
 import { createHash } from 'node:crypto';
 import { callbackDestinations, isSubscribed } from '../../agent/callbacks/destination.ts';
@@ -13,7 +13,7 @@ import { IN_USE } from './registry.ts';
 import type { SqlRow, SqlValue } from './rows.ts';
 import type { SqlSteps } from './steps.ts';
 
-/** Default for the largest number of events that wait for one receiver. */
+/** Default of the largest number of events that wait for one receiver. */
 export const MOST_WAITING = 5_000;
 
 interface Queue {
@@ -44,7 +44,7 @@ interface KnownCommand {
   readonly contents: DeliveryContents;
 }
 
-/** Type of an event for the selection by callbacks: an event of a monitor, or a state of a command of some type. */
+/** Type of an event, by which callbacks select: an event of a monitor, or a state of a command of some type. */
 interface EventType {
   readonly kind: 'Monitor' | 'Remote';
   readonly type?: string;
@@ -62,12 +62,12 @@ const NOTHING: KeptDeliveries = { receivers: 0, dropped: [], unreadable: [] };
 
 const receiverOfCallback = (id: string): string => `callback/${id}`;
 
-/** Returns the receivers of a callback, each with its key in the destinations of the callback. */
+/** Returns the keys of a callback's receivers, each with its key in the destinations of the callback. */
 export function receiversOfCallback(callback: Callback): ReadonlyMap<string, string> {
   const base = receiverOfCallback(callback.callbackId);
   return new Map(
     [...callbackDestinations(callback).keys()].map((endpoint) => [
-      // The log contains receivers, and knowledge of a device's endpoint is sufficient to send to it: use a digest.
+      // The log contains receivers, and anybody who knows a device's endpoint can send to it: use a digest.
       endpoint === '' ? base : `${base}/${createHash('sha256').update(endpoint).digest('hex').slice(0, 16)}`,
       endpoint,
     ]),
@@ -86,7 +86,7 @@ export function* keepDeliveries(events: CommitChanges['events'], limit: number):
   const queues = new Map<string, Queue>();
   for (const one of events) {
     const route = monitorRoute(one, monitors, callbacks) ?? commandRoute(one, commands, callbacks);
-    // A car sends events only to receivers of its own owners.
+    // Events of a car go only to receivers of its own owners.
     if (route === undefined || owned?.has(`${one.vin} ${route.kind} ${route.owner}`) === false) continue;
     for (const queue of route.queues) {
       const there = queues.get(queue.key) ?? queue;
@@ -139,7 +139,7 @@ function commandRoute(
   return { kind, owner, contents, queues };
 }
 
-/** Reads the monitors of events. An unreadable delivery must not hold up the messages of the commit. */
+/** Reads the monitors of events. A monitor with an unreadable delivery must not hold up the messages of the commit. */
 function* monitorsOf(
   events: readonly PlacedMessage[],
   unreadable: UnreadableDelivery[],
@@ -180,7 +180,7 @@ function* commandsOf(events: readonly PlacedMessage[]): SqlSteps<Map<string, Kno
   );
 }
 
-/** Reads the owners of each car. Returns undefined if there is no registry: then every car belongs to everybody. */
+/** Reads the owners of each car. Returns undefined if there is no registry: every car then belongs to everybody. */
 function* ownersOf(events: readonly PlacedMessage[]): SqlSteps<ReadonlySet<string> | undefined> {
   if ((yield [IN_USE]).length === 0) return undefined;
   const vins = events.map(({ vin }) => vin);
@@ -188,7 +188,7 @@ function* ownersOf(events: readonly PlacedMessage[]): SqlSteps<ReadonlySet<strin
   return new Set(rows.map(({ vin, kind, owner }) => `${vin} ${kind} ${owner}`));
 }
 
-/** Reads the callbacks. Events of an unreadable callback wait until it is readable. */
+/** Reads the callbacks. Events of an unreadable callback wait until the callback is readable. */
 function* callbacksOf(
   monitors: ReadonlyMap<string, KnownMonitor>,
   commands: ReadonlyMap<string, KnownCommand>,
@@ -229,7 +229,7 @@ function queuesOf(known: KnownMonitor, callbacks: ReadonlyMap<string, KnownCallb
   return [...queues, ...queuesOfCallback(base.owner, callbackId, callbacks.get(callbackId), { kind: 'Monitor' })];
 }
 
-/** Returns no queues for a removed callback. */
+/** Returns no queues if the callback was removed. */
 function queuesOfCallback(
   owner: Queue['owner'],
   callback: string,
@@ -251,7 +251,7 @@ function contentsOf({ monitor, delivery }: KnownMonitor): DeliveryContents {
   };
 }
 
-/** Numbers and stores the events of one receiver. Does not bring forward the time of a retry. */
+/** Numbers and stores the events of one receiver. The time of a retry stays unchanged. */
 function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | undefined> {
   const { key, owner, monitor, callback, delivery, rests, events } = queue;
   const count = events.length;
@@ -289,7 +289,7 @@ function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | unde
   }
   const excess = (waiting as number) - limit;
   if (excess <= 0) return undefined;
-  // Except events of a running request: a retry repeats that request unchanged.
+  // Events of a running request are not dropped: a retry repeats that request unchanged.
   const lost = yield [
     `DELETE FROM deliveries WHERE receiver = ? AND seq IN
      (SELECT seq FROM deliveries WHERE receiver = ? AND seq >= ? ORDER BY seq LIMIT ?) RETURNING seq`,
@@ -316,7 +316,7 @@ export function* selectIn(sql: string, values: readonly SqlValue[]): SqlSteps<Sq
   return rows;
 }
 
-/** Divides a list into parts with few different lengths, because the database prepares a statement for each length. */
+/** Divides a list into parts of few different lengths, because the database prepares a statement for each length. */
 export function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < all.length; ) {
     const left = all.length - at;

@@ -6,7 +6,7 @@ import { EVENTS, kindNumber } from './rows.ts';
 
 /** Names that differ between the databases. */
 export interface SqlTypes {
-  /** Auto-increment column types: as primary key, and as a plain column. */
+  /** Auto-increment column types: for a primary key, and for a plain column. */
   readonly key: string;
   readonly counted: string;
   /** Integer types of 8, 4 and 2 bytes. */
@@ -34,7 +34,7 @@ const SERIES = `kind IN (${seriesKinds.map(kindNumber).join(', ')})`;
  */
 export const FORMAT = 6;
 
-/** Returns the error for a database of another format. `instead` says what else the user can do. */
+/** Returns the error for a database of another format. `instead` says what the user can do instead. */
 export function otherFormat(found: number, instead: string, where: string): VigieError {
   const text = `has format ${found}, but this Vigie reads only format ${FORMAT}: install the version that wrote it, or ${instead}`;
   return new VigieError('usage.wrong', text, { where });

@@ -26,7 +26,7 @@ import {
   wholeNumber,
 } from './rows.ts';
 
-/** Returns the bounds of a query, which reads an index from the lower to the upper bound. */
+/** Returns the bounds of a query that reads an index from the lower to the upper bound. */
 function boundsOf({ from, to, before }: HubRange): {
   readonly low: HubPosition;
   readonly high: HubPosition;
@@ -46,7 +46,7 @@ const PERIODS = 300;
 interface Asked {
   readonly conditions: readonly Condition[];
   readonly filter: RecordFilter | undefined;
-  /** If true, positions consist of time and id, for one car. If false, of time, id and car. */
+  /** True if the records are of one car: positions then consist of time and id, otherwise of time, id and car. */
   readonly ofOneCar: boolean;
   readonly table: RecordTable;
 }
@@ -84,7 +84,7 @@ function keysOf(select: Select, asked: Asked): HubKeyset<HubRecord> {
 }
 
 interface PlacedKeyset extends HubKeyset<HubRecord> {
-  /** Returns the positions of the first `limit` records; `backwards`: of the last ones. */
+  /** Returns the positions of the first `limit` records; if `backwards`, of the last ones. */
   places(range: HubRange, limit: number, backwards: boolean): Promise<readonly HubPosition[]>;
 }
 
@@ -139,7 +139,10 @@ function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Aske
 
 const VIN = '(SELECT vin FROM vehicles WHERE id = page.vehicle)';
 
-/** Keyset for a large number of periods. Reads the positions of all parts first and keeps them in memory together. */
+/**
+ * Keyset for more periods than one query allows. Reads the positions of all parts first, and keeps them in memory
+ * together.
+ */
 function keysInParts(select: Select, asked: Asked, periods: readonly Period[]): HubKeyset<HubRecord> {
   const parts: PlacedKeyset[] = [];
   for (let begin = 0; begin < periods.length; begin += PERIODS) {
@@ -163,7 +166,7 @@ function keysInParts(select: Select, asked: Asked, periods: readonly Period[]): 
   };
 }
 
-/** Splits the id of a record among many cars, which also contains the car. */
+/** Splits the id of a record in a list of many cars, where the id also contains the car. */
 function splitId(id: string): [id: string, vehicle: number] {
   const end = id.lastIndexOf(' ');
   const vehicle = Number(id.slice(end + 1));
@@ -198,7 +201,10 @@ function conditionsOf({ periods, trip, distance, duration, states }: RecordFilte
   return conditions;
 }
 
-/** Returns a condition for any of the periods. The first and the last time limit the scanned part of an index. */
+/**
+ * Returns a condition that is true within any of the periods. Their first and last time limit the scanned part of an
+ * index.
+ */
 function duringAny(periods: readonly Period[]): Condition {
   const ranges = periods.map(({ from, to }) => [
     wholeNumber(from, Number.MIN_SAFE_INTEGER),

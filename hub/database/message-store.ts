@@ -48,7 +48,7 @@ interface ChangedNumbers {
   readonly received: number;
 }
 
-/** Changes by the messages of one commit until now. */
+/** Changes so far that the messages of one commit cause. */
 interface WrittenMessages {
   readonly numbers: Map<string, ChangedNumbers>;
   /** New messages, in the order of {@link Saved.fresh}. */
@@ -71,7 +71,7 @@ export class SqliteMessageStore implements MessageStore {
   readonly #limit: number;
   /** Committed Status by the id of the vehicle. */
   readonly #statuses = new Map<number, VehicleStatus>();
-  /** Changes if another process writes to the file, which may have erased a car. */
+  /** Differs after another process has written to the file, which may have erased a car. */
   #version: unknown;
 
   /** `news` is notified of each commit. `limit`: largest number of events that wait for one receiver. */
@@ -106,7 +106,7 @@ export class SqliteMessageStore implements MessageStore {
     return { ...this.#report(written), taken, refused };
   }
 
-  /** Writes messages of cars that may send, within a transaction. */
+  /** Writes messages of cars that may send. Runs within a transaction. */
   #write(messages: readonly CarMessage[], refused: readonly RefusedMessage[], cars: CarsOfCommit) {
     const version = this.#database.one('PRAGMA data_version')?.['data_version'];
     if (version !== this.#version) this.#statuses.clear();
@@ -120,7 +120,7 @@ export class SqliteMessageStore implements MessageStore {
     return { placed, ...cars, fresh, conflicts, lives, ...this.#writeChanges(placed) };
   }
 
-  /** Call after the commit: readers see its changes, and viewers are notified. */
+  /** Updates the readers' data and notifies viewers. Call after the commit. */
   #report<T extends Saved>({
     statuses,
     placed,
@@ -173,7 +173,7 @@ export class SqliteMessageStore implements MessageStore {
     );
   }
 
-  /** Returns the cars of which nothing may be stored now. */
+  /** Returns the cars whose messages may not be stored now. */
   #kindsOfCars(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): CarsOfCommit {
     const inUse = this.#database.one(IN_USE) !== undefined;
     const anyForgotten = this.#database.one(ANY_FORGOTTEN) !== undefined;
@@ -222,7 +222,7 @@ export class SqliteMessageStore implements MessageStore {
     return this.#keepOf(vehicle, this.#placed(vehicle, received, written), received, written);
   }
 
-  /** Returns the message with the number of its start at the hub. */
+  /** Returns the message with the number that its start has at the hub. */
   #placed(vehicle: number, one: CarMessage, { lives, begun }: WrittenMessages): CarMessage {
     const known = lives.get(vehicle) ?? new Lives(this.#livesOf(vehicle));
     lives.set(vehicle, known);
@@ -266,7 +266,7 @@ export class SqliteMessageStore implements MessageStore {
     return true;
   }
 
-  /** Inserts a message. @returns the id of the row, or undefined if the number exists */
+  /** Inserts a message. @returns the id of the row, or undefined if the message's number exists */
   #insert(vehicle: number, { class: priority, message, payload, received }: CarMessage): number | undefined {
     const { seq, boot, kind, at, clock } = message;
     const place = isSeries(kind) ? recordPlaceOf(message) : undefined;
@@ -292,7 +292,7 @@ export class SqliteMessageStore implements MessageStore {
     return this.#database.one(sql, vehicle, priority, seq, boot, payload) !== undefined;
   }
 
-  /** Deletes the row again if retention had removed this message. Then the number has no message. */
+  /** Deletes the row again if retention had removed this message: its number then stays without a message. */
   #wasRemoved(vehicle: number, { class: priority, message: { seq } }: CarMessage, row: number): boolean {
     const sql = 'SELECT 1 FROM messages WHERE vehicle = ? AND class = ? AND seq = ? AND id <> ?';
     if (this.#database.one(sql, vehicle, priority, seq, row) !== undefined) return false;
@@ -300,7 +300,7 @@ export class SqliteMessageStore implements MessageStore {
     return true;
   }
 
-  /** Stores the record. Its newest message contains its present form. */
+  /** Stores the record. Its newest message contains its latest form. */
   #keepRecord({ one: { vehicle, row, message }, place }: PlacedRecord): void {
     const { boot, seq, clock } = message;
     const { began, trip = null, distance = null, duration = null, state = null } = place.facts ?? {};

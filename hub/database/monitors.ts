@@ -83,7 +83,7 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
         callback.createdAt,
         JSON.stringify(callback),
       ],
-      // Send waiting events to the new address, or resume them.
+      // Send waiting events to the new address, or resume sending them.
       ['UPDATE receivers SET look = 0 WHERE callback = ? AND waiting > 0', callback.callbackId],
     ]);
     if (written.length === 0) throw foreign('callback', callback.callbackId);

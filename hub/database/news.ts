@@ -7,7 +7,7 @@ import type { HubNews, News, NewsListener } from '../core/ports.ts';
 
 const events: ReadonlySet<Kind> = new Set(eventKinds);
 
-/** Returns the news of stored messages. `row`: id of the message. */
+/** Returns the news about stored messages. `row`: id of the message. */
 export function newsOf(kept: Iterable<Pick<CarMessage, 'vin' | 'message'> & { readonly row: number }>): News {
   const news: { vins: Set<string>; events: number[] } = { vins: new Set(), events: [] };
   for (const { vin, message, row } of kept) {
@@ -19,7 +19,7 @@ export function newsOf(kept: Iterable<Pick<CarMessage, 'vin' | 'message'> & { re
 
 /**
  * Sends news to all listeners in this process. This is sufficient if only one hub uses the database. Errors of a
- * listener are passed to `failed`: other listeners still receive the news, and the commit has already succeeded.
+ * listener are passed to `failed`, because the commit has already succeeded, and other listeners must receive the news.
  */
 export class LocalNews implements HubNews {
   readonly #listeners = new Set<NewsListener>();

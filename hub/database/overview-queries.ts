@@ -6,7 +6,7 @@ import type { ArrivedMessage, EventRange, EventScope, OverviewReader, VehicleSum
 import { statusIn } from './queries.ts';
 import { CAR, EVENTS, ownedBy, type Select, type SqlCondition } from './rows.ts';
 
-/** Objects of Status in the overview of thousands of cars. */
+/** Objects of Status that the overview of thousands of cars contains. */
 const SUMMARY: ReadonlySet<number> = new Set(
   slots.filter(({ path }) => /^(kinetic|lastPosition|energies|odometer)\./.test(path)).map(({ object }) => object),
 );

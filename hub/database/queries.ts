@@ -44,7 +44,7 @@ import {
 
 export type { Select, SqlRow, SqlValue } from './rows.ts';
 
-/** Number of newest refused messages to keep, for people who look for the cause. */
+/** Number of newest refused messages to keep, so that people can look for the cause. */
 export const REFUSED_KEPT = 1_000;
 /** Number of records in one read. Their messages are in memory together. */
 const BATCH = 200;
@@ -334,7 +334,7 @@ export function numbersIn({ arrived, given_up: givenUp, starts }: SqlRow): Class
   });
 }
 
-/** Reads the Status from a row. Returns an empty one without a row. */
+/** Reads the Status from a row. Returns an empty Status if there is no row. */
 export function statusIn({ document }: SqlRow): VehicleStatus {
   return new VehicleStatus(typeof document === 'string' ? (JSON.parse(document) as KeptStatus) : undefined);
 }

@@ -29,20 +29,22 @@ export interface RegistryDatabase {
   readonly select: Select;
   /** Executes all statements in one commit. Returns the rows of each. Rejects with `store.failed`. */
   write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
-  /** As {@link write}, but without checks for rows that refer to deleted ones: `records` has no index for these. */
+  /**
+   * As {@link write}, but without checks for rows that refer to deleted ones: `records` has no index for such checks.
+   */
   erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
   /** Removes all deleted data from the files. Rejects with `store.failed`. */
   compact(): Promise<void>;
-  /** As {@link write}, for one small table. Removes all data that the statements replace from its files. */
+  /** As {@link write}, for one small table. Removes from its files all data that the statements replace. */
   scrub(table: string, statements: readonly SqlStatement[]): Promise<void>;
 }
 
 /** Number of cars in one read. */
 const CARS = 1_000;
-/** Largest number of rows deleted in one commit, because hubs wait for it. */
+/** Largest number of rows deleted in one commit, because hubs wait for the commit. */
 const BATCH = 10_000;
 
-/** Time for which expired tokens remain listed, ms. By then they have expired by the clock of every hub. */
+/** Time in ms for which expired tokens remain listed. By then they have expired according to the clock of every hub. */
 const TOKENS_LISTED = 30 * DAY;
 
 /** Returns a row if the registry is in use. */
@@ -89,7 +91,7 @@ export class SqlRegistry implements Registry {
       CHANGED,
     ]);
     if (known.length === 0) throw unregistered(vin);
-    // These owners may no longer see data of the car: remove its waiting events.
+    // These owners may no longer see data of the car: remove its events that wait for them.
     for (const owner of owners) await this.#forgetDeliveries(vin, owner);
   }
 
@@ -180,7 +182,7 @@ export class SqlRegistry implements Registry {
 
   async forget(vin: string, at: number): Promise<boolean> {
     const topics = JSON.stringify(await this.#catalogTopics(vin));
-    // After the first commit the car may not send. The rest is deleted in parts, because hubs wait for each commit.
+    // After the first commit the car may not send. Its data is deleted in parts, because hubs wait for each commit.
     const wasForgotten = await this.isForgotten(vin);
     const [cars = []] = await this.#database.write([
       ['UPDATE cars SET removed = coalesce(removed, ?) WHERE vin = ? RETURNING vin', at, vin],
@@ -195,7 +197,7 @@ export class SqlRegistry implements Registry {
       CHANGED,
     ]);
     let erased = cars.length > 0;
-    // A hub may have begun a commit before this one, and finish it after the car was erased.
+    // A hub may have begun a commit before the first one, and may finish it after the car was erased.
     do {
       if (await this.#erase(vin, at)) erased = true;
       await this.#database.compact();
@@ -237,7 +239,7 @@ export class SqlRegistry implements Registry {
     await inParts('messages', 'class, seq, boot');
     const ofVehicle = (table: string): SqlStatement => [`DELETE FROM ${table} WHERE vehicle = ${VEHICLE}`, vin];
     const erased = await this.#database.erase([
-      // First, in the order in which hubs take in messages of a car, so that they cannot deadlock.
+      // This comes first, in the order in which hubs take in messages of a car, so that they cannot deadlock.
       ['DELETE FROM unregistered_cars WHERE vin = ? RETURNING vin', vin],
       ['DELETE FROM unregistered_messages WHERE vin = ? RETURNING vin', vin],
       ['DELETE FROM owned_cars WHERE vin = ?', vin],
@@ -296,7 +298,10 @@ export class SqlRegistry implements Registry {
     await this.#database.write([['UPDATE forgotten_cars SET vin = ? WHERE digest = ?', vin, forgottenDigest(vin)]]);
   }
 
-  /** Removes waiting events of the car, of one owner or of all. One commit per receiver, because hubs wait for it. */
+  /**
+   * Removes waiting events of the car, for one owner or for all. Uses one commit per receiver, because hubs wait for
+   * it.
+   */
   async #forgetDeliveries(vin: string, owner?: Owner): Promise<void> {
     const sql = `SELECT DISTINCT receiver FROM deliveries WHERE vehicle = ${VEHICLE}`;
     const whose = owner === undefined ? '' : ' AND kind = ? AND owner = ?';

@@ -5,7 +5,9 @@ import { type Life, lowestStart } from '../core/lives.ts';
 import { isAfter, type MessageOrder } from '../core/message.ts';
 import type { SqlSteps } from './steps.ts';
 
-/** Delay before the next comparison, ms: further commands of the same comparison may still be in transit to the car. */
+/**
+ * Delay in ms before the next comparison: further commands of the same comparison may still be in transit to the car.
+ */
 const SETTLING = 5_000;
 
 /** Marks a new car as due: its fleets may have monitors for it. */
@@ -27,7 +29,7 @@ export function newLifeMonitors(
   ];
 }
 
-/** Stores the newest list, and marks the car as due for comparison. */
+/** Stores the newest list, and marks the car as due for a comparison. */
 export function* keepMonitors(lists: CommitChanges['monitors']): SqlSteps<void> {
   for (const { vehicle, message, received } of lists) {
     const { boot, seq, body } = message;

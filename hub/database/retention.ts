@@ -10,7 +10,7 @@ import { clockNumber, kindNumber, type SqlRow, type SqlValue } from './rows.ts';
 
 /** Number of messages in one commit. */
 const BATCH = 500;
-/** Number of newest messages of each kind that are used to check the clock of the hub. */
+/** Number of newest messages of each kind that confirm the clock of the hub. */
 const WITNESSES = 10;
 
 const ofRecords: ReadonlySet<Kind> = new Set(recordKinds);
@@ -65,7 +65,7 @@ export class SqlRetention implements RetentionStore {
     return { removed, next: { second: last['second'] as number, id: last['id'] as number } };
   }
 
-  /** Removes messages. Resolves with their number. */
+  /** Removes messages. Resolves with the number of removed messages. */
   async #remove(kind: Kind, rows: readonly SqlRow[]): Promise<number> {
     const keys: SqlValue[][] = [];
     const records: SqlValue[][] = [];

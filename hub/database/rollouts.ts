@@ -15,7 +15,7 @@ import {
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import { isAfterSql, type SqlRow } from './rows.ts';
 
-/** Cars of a fleet. Without a registry all cars are in the fleet `local`. The parameter occurs twice. */
+/** Cars of a fleet. Without a registry all cars are in the fleet `local`. The fleet's id is bound twice. */
 const FLEET_CARS = `SELECT cars.vin FROM owned_cars JOIN cars ON cars.vin = owned_cars.vin
   WHERE owned_cars.kind = 'fleet' AND owned_cars.owner = ? AND removed IS NULL
   UNION SELECT vin FROM vehicles WHERE ? = 'local' AND NOT EXISTS (SELECT 1 FROM owners)`;
@@ -138,7 +138,7 @@ export class SqlRollouts implements RolloutStore {
   async underWay(id: string, now: number, since: number): Promise<number> {
     const sql = `SELECT count(*) AS cars FROM rollout_cars WHERE rollout = ?
       AND (state = 'sent' AND due > ? OR state IN ('accepted', 'trial') AND at BETWEEN ? AND ?)`;
-    // A time that is further ahead is from a fast clock. The clocks of hubs differ slightly.
+    // A time that is further ahead comes from a fast clock. The clocks of hubs differ slightly.
     const [row] = await this.#database.select(sql, id, now, since, now + (now - since));
     return row?.['cars'] as number;
   }
@@ -176,7 +176,7 @@ export class SqlRollouts implements RolloutStore {
   }
 }
 
-/** Returns the changes by a message to roll-outs and to the known configuration of the vehicle. */
+/** Returns the statements with which a message changes roll-outs and the known configuration of the vehicle. */
 export function configurationStatements(vehicle: number, { vin, message, received }: CarMessage): SqlStatement[] {
   const { boot, seq } = message;
   const statements: SqlStatement[] = [];
@@ -201,7 +201,7 @@ export function configurationStatements(vehicle: number, { vin, message, receive
   if (report === undefined) return statements;
   const { state, detail, digest, command } = report;
   if (command !== undefined) {
-    // Only in the state `sent`: a hello that arrived before contains more.
+    // Only in the state `sent`: if a hello arrived before, it contained more.
     const sql =
       "UPDATE rollout_cars SET state = ?, detail = ?, at = ? WHERE vin = ? AND command = ? AND state = 'sent'";
     return [[sql, state, textOf(detail), received, vin, textOf(command)]];
@@ -213,7 +213,7 @@ export function configurationStatements(vehicle: number, { vin, message, receive
   return statements;
 }
 
-/** Replaces U+0000, which a car may send and which PostgreSQL does not allow in texts. */
+/** Replaces U+0000, which a car may send and which PostgreSQL does not allow in strings. */
 function textOf(text: string | null): string | null {
   return text?.replaceAll('\0', '\u{fffd}') ?? null;
 }

@@ -13,16 +13,18 @@ import type { Owner } from '../core/registry.ts';
 export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** Executes one statement with `?` for each value. Integers are numbers, bytes are `Uint8Array`. */
+/** Executes one statement, with `?` for each value. Returns integers as numbers, and bytes as `Uint8Array`. */
 export type Select = (sql: string, ...values: (string | number)[]) => Promise<readonly SqlRow[]>;
 
 // A subquery instead of a join, so that PostgreSQL also returns rows in the order of the index.
 export const CAR = '(SELECT id FROM vehicles WHERE vin = ?)';
-/** Returns the number of the kind in tables: its index in the list of the protocol, which grows only at its end. */
+/**
+ * Returns the number of the kind in tables: its index in the list of the protocol, which only ever grows at its end.
+ */
 export const kindNumber = (kind: Kind): number => kinds.indexOf(kind);
 export const clockNumber = (clock: ClockQuality): number => clockQualities.indexOf(clock);
 
-/** Condition of the indexes for events, records and deliveries. It must have exactly the same text. */
+/** Condition of the indexes for events, records and deliveries. Queries must contain exactly the same SQL. */
 export const EVENTS = `kind IN (${eventKinds.map(kindNumber).join(', ')})`;
 
 /** Rows with messages, from `records` or from a named part of it. */

@@ -1,4 +1,4 @@
-/** Database of a hub without a database server: one SQLite file, with one writing process. */
+/** Database of a hub without a database server: one SQLite file, to which one process writes. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { FORMAT, otherFormat, SQLITE, tables } from './format.ts';
@@ -20,8 +20,8 @@ export class SqliteDatabase implements RegistryDatabase {
   }
 
   /**
-   * Opens or creates the file. Rejects with `usage.wrong` if Node has no SQLite or the file has another format, and with
-   * `input.unreadable` if the file is not a database of a hub.
+   * Opens or creates the file. Rejects with `usage.wrong` if Node has no SQLite or the file has another format, and
+   * with `input.unreadable` if the file is not the database of a hub.
    */
   static async open(file: string): Promise<SqliteDatabase> {
     const { DatabaseSync } = await sqlite(file);

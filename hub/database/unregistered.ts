@@ -120,7 +120,7 @@ export class SqlUnregistered implements UnregisteredStore {
       const marks = part.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ');
       const values = part.flatMap(({ vin, topic, kind, payload, retained, received }) => [
         vin,
-        // PostgreSQL allows no U+0000 in texts.
+        // PostgreSQL does not allow U+0000 in strings.
         topic.replaceAll('\0', '\u{fffd}'),
         kind === undefined ? UNREADABLE : kindNumber(kind),
         Number(retained),
@@ -141,7 +141,7 @@ export class SqlUnregistered implements UnregisteredStore {
     return { changed, dropped: dropped + (yield* this.#keepBounds()) };
   }
 
-  /** Keeps the bounds for all cars. @returns the number of dropped messages */
+  /** Drops messages until all cars together are within the bounds. @returns the number of dropped messages */
   *#keepBounds(): SqlSteps<number> {
     const { cars, messages, bytes } = this.#bounds;
     const [before] = yield [TOTALS];
@@ -179,7 +179,7 @@ function* admittedIn(vins: ReadonlySet<string>): SqlSteps<ReadonlySet<string>> {
   ]);
 }
 
-/** Counts kept messages. @returns the rows of cars with more than they may have */
+/** Counts kept messages. @returns the rows of cars that have more than the bounds allow */
 function* countKept(
   messages: readonly UnregisteredMessage[],
   { carMessages, carBytes }: UnregisteredBounds,
@@ -206,7 +206,10 @@ function* countKept(
   return crowded;
 }
 
-/** Drops the oldest messages, of one car or of all, until the bounds are kept. @returns the number of messages */
+/**
+ * Drops the oldest messages, of one car or of all, until they are within the bounds. @returns the number of dropped
+ * messages
+ */
 function* dropOldest(present: SqlRow, messages: number, bytes: number, vin?: string): SqlSteps<number> {
   let [count, size, dropped] = [present['messages'] as number, present['bytes'] as number, 0];
   while (count > messages || size > bytes) {
@@ -255,20 +258,20 @@ function* countGone(rows: readonly SqlRow[], isDropped: boolean): SqlSteps<void>
   yield* selectIn('DELETE FROM unregistered_cars WHERE messages <= 0 AND vin IN', [...cars.keys()]);
 }
 
-/** Cars of a commit of which nothing is stored. */
+/** Cars of a commit whose messages are not stored. */
 export type CarsOfCommit = Required<Pick<Saved, 'strangers' | 'removed' | 'forgotten' | 'held'>>;
 
-/** Returns a function that is true for cars of which messages are stored. */
+/** Returns a function that is true for cars whose messages are stored. */
 export function mayStore({ strangers, removed, forgotten, held }: CarsOfCommit): (vin: string) => boolean {
   return (vin) => !strangers.has(vin) && !removed.has(vin) && !forgotten.has(vin) && !held.has(vin);
 }
 
-/** Returns the cars of messages. A refused message whose topic names no VIN belongs to none. */
+/** Returns the cars of messages. A refused message whose topic contains no VIN belongs to no car. */
 export function vinsOf(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Set<string> {
   return new Set([...messages.map(({ vin }) => vin), ...refused.map(({ topic }) => vinIn(topic)).filter(isVin)]);
 }
 
-/** Reads rows of {@link oldestOf}. `reason`: the database refuses these messages. */
+/** Reads rows of {@link oldestOf}. `reason`: set if the database refuses these messages. */
 export function takenMessages(
   rows: readonly SqlRow[],
   now: number,

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Clock } from '../../../agent/ports.ts';
 import { placeOf, unopened } from './database.ts';
 
-/** Time between two queries of the database time, ms. In between, the monotonic clock advances the time. */
+/** Time in ms between two queries of the database time. In between, the time advances with the monotonic clock. */
 const EVERY = 60_000;
 /** Timeout for the server, ms. */
 const TIMEOUT = 10_000;
@@ -22,7 +22,7 @@ export class DatabaseClock implements Clock {
 
   /**
    * Opens the clock. Rejects with `usage.wrong` for another kind of URL, and with `input.unreadable` if the server is
-   * unreachable or refuses.
+   * unreachable or refuses the connection.
    */
   static async open(url: string, own: Clock): Promise<DatabaseClock> {
     const where = placeOf(url);
@@ -59,7 +59,7 @@ export class DatabaseClock implements Clock {
       connectionTimeoutMillis: TIMEOUT,
       query_timeout: TIMEOUT,
     });
-    // A lost connection also rejects the query.
+    // Ignored, because the query also rejects when the connection is lost.
     client.on('error', () => undefined);
     try {
       await client.connect();

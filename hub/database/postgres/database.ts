@@ -12,7 +12,7 @@ import { schema } from './schema.ts';
 /** Executes one statement with `$1`, `$2`, … for its values. A list is a value of an array type. */
 export type Execute = (sql: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
 
-/** Number of read connections of a hub, for requests. */
+/** Number of read connections of a hub, for requests to its interface. */
 const READERS = 6;
 /** Number of write connections of a hub. Requests that wait for reads do not hold up the storage of messages. */
 const WRITERS = 4;
@@ -33,7 +33,7 @@ const FULL = '53100';
 const INT8 = 20;
 const BYTEA = 17;
 
-/** Error codes of a transaction for which {@link PostgresDatabase.open} reports an unreadable database. */
+/** Error codes for which {@link PostgresDatabase.open} reports an unreadable database if its transaction fails. */
 const OPENING_FAULTS: readonly ErrorCode[] = ['store.failed', 'database.away'];
 
 /** Returns integers as numbers, since all are below 2^53, and bytes as Uint8Array instead of Buffer, as SQLite does. */
@@ -57,9 +57,9 @@ export class PostgresDatabase implements RegistryDatabase {
   }
 
   /**
-   * Connects, and creates the tables in an empty database. `url`: `postgres://user:password@host:port/database`. Rejects
-   * with `usage.wrong` for another kind of URL and for a database of another format or program, and with
-   * `input.unreadable` if the server cannot be reached or refuses.
+   * Connects, and creates the tables in an empty database. `url`: `postgres://user:password@host:port/database`.
+   * Rejects with `usage.wrong` for another kind of URL and for a database of another format or program, and with
+   * `input.unreadable` if the server cannot be reached or refuses the connection.
    */
   static async open(url: string, log: HubLog): Promise<PostgresDatabase> {
     const where = placeOf(url);
@@ -110,7 +110,7 @@ export class PostgresDatabase implements RegistryDatabase {
     });
   }
 
-  /** As {@link write}: these tables have no foreign keys that would be checked. */
+  /** As {@link write}: these tables have no foreign keys, so that there is no check to omit. */
   erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
     return this.write(statements);
   }
@@ -128,7 +128,7 @@ export class PostgresDatabase implements RegistryDatabase {
     await this.#compactTable(table);
   }
 
-  /** Rewrites one table, without a timeout: large tables take longer than other statements may. */
+  /** Rewrites one table, without a timeout: for a large table this takes longer than other statements may. */
   async #compactTable(name: string): Promise<void> {
     try {
       await this.#writers.query({ text: `VACUUM FULL ANALYZE ${name}`, query_timeout: 0 } as pg.QueryConfig);
@@ -139,7 +139,7 @@ export class PostgresDatabase implements RegistryDatabase {
 
   /**
    * Runs `work` in a transaction. When this resolves, all its changes are on disk. Rejects with `store.failed`, and
-   * then nothing is on disk, except if the connection ended during the commit: then all changes may be on disk.
+   * then nothing is on disk, except if the connection was lost during the commit: then all changes may be on disk.
    */
   async transaction<T>(work: (execute: Execute) => Promise<T>): Promise<T> {
     let client: pg.PoolClient;
@@ -149,7 +149,7 @@ export class PostgresDatabase implements RegistryDatabase {
       throw this.#failure(cause);
     }
     const execute: Execute = async (sql, values = []) => (await client.query<SqlRow>(sql, [...values])).rows;
-    // The server may also close a connection in use. The next statement then rejects.
+    // The server may also close a connection that is in use. The next statement then rejects.
     const ended = (): void => undefined;
     client.on('error', ended);
     let broken = false;
@@ -159,7 +159,7 @@ export class PostgresDatabase implements RegistryDatabase {
       await execute('COMMIT');
       return result;
     } catch (cause) {
-      // If even a rollback fails, do not use the connection again.
+      // If even the rollback fails, do not use the connection again.
       await execute('ROLLBACK').catch(() => {
         broken = true;
       });
@@ -184,7 +184,10 @@ export class PostgresDatabase implements RegistryDatabase {
   }
 }
 
-/** Returns true if no server answered. Connection, system and `pg` errors are plain `Error`s; defects have a class. */
+/**
+ * Returns true if no server answered. Errors of connections, the system and `pg` are plain `Error`s; defects have their
+ * own class.
+ */
 function isAway(cause: unknown): boolean {
   if (cause instanceof AggregateError) return cause.errors.every(isAway);
   if (cause instanceof pg.DatabaseError) return AWAY.test(cause.code ?? '');
@@ -245,13 +248,13 @@ export function placeOf(url: string): string {
   return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
 }
 
-/** Returns the error for a server at `where` that cannot be reached or refuses. */
+/** Returns the error for a server at `where` that cannot be reached or refuses the connection. */
 export function unopened(where: string, cause: unknown): VigieError {
   const reason = `cannot be opened as the database of the hub: ${reasonOf(cause)}`;
   return new VigieError('input.unreadable', reason, { where, cause });
 }
 
-/** Returns the reason. If several addresses of a host failed, the reason of the first. */
+/** Returns the reason. If several addresses of a host failed, returns the reason of the first. */
 function reasonOf(cause: unknown): string {
   const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   const text = error instanceof Error ? error.message : String(error);

@@ -9,7 +9,7 @@ const CONNECT_TIMEOUT = 10_000;
 /** SQLSTATE of a lock that was not available within `lock_timeout`. */
 const NOT_AVAILABLE = '55P03';
 
-/** Short keepalives: after a machine failure, a hub must not hold its locks for the two hours of TCP's default. */
+/** Short keepalives: after its machine has failed, a hub must not hold its locks for two hours, the default of TCP. */
 const SESSION = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
   SET tcp_user_timeout = '30s'`;
 
@@ -22,7 +22,7 @@ export class PostgresLocks implements HubLocks {
 
   async place(): Promise<string> {
     const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: CONNECT_TIMEOUT });
-    // A lost connection also rejects the query.
+    // Ignored, because the query also rejects when the connection is lost.
     client.on('error', () => undefined);
     try {
       await client.connect();

@@ -1,7 +1,7 @@
 /**
- * Stores messages of all cars and, in the same commit, the numbers, records and Status that follow from them. Each
- * step is one statement for all messages of the commit. First locks the rows of the vehicles in the order of their
- * VINs, so that hubs with messages of one car wait for each other but cannot deadlock.
+ * Stores messages of all cars and, in the same commit, the numbers, records and Status that follow from them. Each step
+ * is one statement for all messages of the commit. The first step locks the rows of the vehicles in the order of their
+ * VINs, so that hubs with messages of the same car wait for each other but cannot deadlock.
  */
 
 import { VigieError } from '../../../protocol/errors.ts';
@@ -86,7 +86,7 @@ export class PostgresMessageStore implements MessageStore {
     return saved;
   }
 
-  /** Writes messages of cars that may send, within a transaction. */
+  /** Writes messages of cars that may send. Runs within a transaction. */
   async #write(
     execute: Execute,
     messages: readonly CarMessage[],
@@ -133,7 +133,10 @@ export class PostgresMessageStore implements MessageStore {
   }
 }
 
-/** Returns the cars of which nothing may be stored now. Locks the registered ones until the commit, so that no process erases them. */
+/**
+ * Returns the cars whose messages may not be stored now. Locks the registered cars until the commit, so that no process
+ * erases them.
+ */
 async function carsIn(
   execute: Execute,
   messages: readonly CarMessage[],
@@ -179,7 +182,7 @@ interface KnownRow {
   readonly heard: number;
 }
 
-/** Adds new vehicles and locks the rows of all. @returns the rows by VIN */
+/** Adds new vehicles and locks the rows of all given ones. @returns the rows by VIN */
 async function keepVehicles(
   execute: Execute,
   messages: readonly CarMessage[],
@@ -191,8 +194,8 @@ async function keepVehicles(
     seen.set(one.vin, { first, before, last: one.received });
   }
   const rows = await execute(
-    // A known car gets no new id, since there are only 2^31 of them. The newest message sets the time, so that a time
-    // from a fast clock does not remain in the future.
+    // A known car gets no new id, since there are only 2^31 ids. `last_seen` becomes the time of the newest message
+    // even if that is earlier, so that a time from a fast clock does not remain in the future.
     `WITH given AS (
        SELECT vins.*, known.id, known.last_seen FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
        AS vins (vin, public_id, first, last, before) LEFT JOIN vehicles AS known ON known.vin = vins.vin
@@ -219,8 +222,8 @@ async function keepVehicles(
 }
 
 /**
- * Corrects `last_seen`, for which only new messages from the car itself count. {@link keepVehicles} has stored the
- * arrival of the last message of each car, which in most commits is such a message.
+ * Corrects `last_seen`, which must be the arrival of a new message from the car itself. {@link keepVehicles} has stored
+ * the arrival of the last message of each car, and in most commits this is such a message.
  */
 async function keepHeard(
   execute: Execute,
@@ -282,7 +285,7 @@ async function keepMessages(
 
 type KnownMessage = CarMessage & { readonly vehicle: number };
 
-/** Returns the messages with numbers that were stored before. */
+/** Returns the messages whose numbers were stored before. */
 function repeatedIn(
   messages: readonly CarMessage[],
   kept: readonly PlacedMessage[],
@@ -344,7 +347,7 @@ function placeOf({ vehicle, received }: KnownMessage): { readonly vehicle: numbe
   return { vehicle, received };
 }
 
-/** Stores states of commands that cars reported. Ignores unknown commands. */
+/** Stores the states of commands that cars reported. Ignores unknown commands. */
 async function keepReports(execute: Execute, messages: CommitChanges['reports']): Promise<void> {
   const reports = messages.map(({ vehicle, message }) => {
     const { remoteActionId, status, failureCause = null, detail = null } = message.body;
@@ -379,7 +382,7 @@ async function keepRefused(execute: Execute, refused: readonly RefusedMessage[])
   await execute('DELETE FROM refused WHERE id <= (SELECT max(id) FROM refused) - $1', [REFUSED_KEPT]);
 }
 
-/** Replaces U+0000, which a car may send and which PostgreSQL does not allow in texts. */
+/** Replaces U+0000, which a car may send and which PostgreSQL does not allow in strings. */
 function textOf<T extends string | null>(text: T): T {
   return (text?.replaceAll('\0', '\u{fffd}') ?? null) as T;
 }

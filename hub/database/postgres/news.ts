@@ -1,7 +1,7 @@
 /**
- * News of all hubs on a database, by LISTEN and NOTIFY of PostgreSQL. A notification is part of its commit and
- * reaches each connection that listens at that time. Commits during a lost connection are not notified: listeners are
- * informed of that, and read again.
+ * News of all hubs on a database, sent with LISTEN and NOTIFY of PostgreSQL. A notification is part of its commit and
+ * reaches each connection that listens at that time. A hub gets no notification of commits during a lost connection:
+ * its listeners are then informed that they may have missed news, and read again.
  */
 import pg from 'pg';
 import { Backoff } from '../../../agent/backoff.ts';
@@ -11,7 +11,7 @@ import type { Execute } from './database.ts';
 
 const CHANNEL = 'vigie_news';
 const CONNECT_TIMEOUT = 10_000;
-/** Interval and timeout of a statement that detects a vanished server, ms. */
+/** Interval and timeout, in ms, of a statement that detects a vanished server. */
 const BEAT = 10_000;
 const AGAIN = { first: 250, longest: 10_000 };
 /** Largest number of VINs in one notification of at most 8,000 bytes. A VIN needs up to 67 bytes, an id up to 17. */
@@ -51,7 +51,7 @@ export class PostgresNews implements HubNews {
     return this.#local.listen(listener);
   }
 
-  /** Starts to listen. Resolves after the first attempt; if it failed, retries automatically. Never rejects. */
+  /** Starts listening. Resolves after the first attempt, and retries automatically if that failed. Never rejects. */
   async begin(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#parts.url,
@@ -95,7 +95,7 @@ export class PostgresNews implements HubNews {
     if (this.#client !== client || this.#stopped) return;
     this.#client = undefined;
     this.#cancel();
-    // The server does not answer, so do not wait for the end.
+    // The server does not answer, so do not wait until the connection has ended.
     client.end().catch(() => undefined);
     this.#parts.log.warn('hub.news.lost', { error: reason });
     this.#cancel = this.#parts.after(this.#backoff.next(), () => void this.begin());
@@ -103,13 +103,13 @@ export class PostgresNews implements HubNews {
 
   #told(payload = ''): void {
     const news = readNews(payload);
-    // Another program used the channel, so the message is unknown.
+    // Another program used the channel, so the meaning of the message is unknown.
     if (news === undefined) this.#local.missed();
     else this.#local.arrived(news);
   }
 }
 
-/** @returns undefined for a payload that no hub sent: not JSON, or members of other types. Ids start at 1. */
+/** @returns undefined for a payload that no hub sent: not JSON, or with fields of other types. Ids start at 1. */
 function readNews(payload: string): News | undefined {
   try {
     const { vins, events } = JSON.parse(payload) as Partial<Record<keyof News, unknown>>;

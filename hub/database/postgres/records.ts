@@ -1,11 +1,11 @@
-/** Records of cars with the best known times. A car that receives the time later corrects what it sent before. */
+/** Records of cars with the best known times. A car whose clock is set later corrects what it sent before. */
 
 import type { CommitChanges, PlacedRecord } from '../../core/commit.ts';
 import type { CarMessage } from '../../core/message.ts';
 import { isAfterSql } from '../rows.ts';
 import { columns, type Execute } from './database.ts';
 
-/** Stores the records. The newest message of a record contains its present form. */
+/** Stores the records. The newest message of a record contains its latest form. */
 export async function keepRecords(execute: Execute, records: CommitChanges['records']): Promise<void> {
   if (records.length === 0) return;
   const behind = await behindOf(execute, records);
@@ -30,7 +30,7 @@ export async function keepRecords(execute: Execute, records: CommitChanges['reco
   );
 }
 
-/** A message of a known car with times to correct. */
+/** A message of a known car whose times are to be corrected. */
 type Correctable = Pick<CarMessage, 'message'> & { readonly vehicle: number };
 
 export function lateness(
@@ -40,7 +40,7 @@ export function lateness(
   return clock === 'none' ? (behind.get(`${vehicle}/${boot}`) ?? 0) : 0;
 }
 
-/** Returns corrections of times before the car had the time, by vehicle and start. */
+/** Returns, by vehicle and start, the corrections of times from before the car's clock was set. */
 export async function behindOf(
   execute: Execute,
   placed: readonly PlacedRecord<Correctable>[],

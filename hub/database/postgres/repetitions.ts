@@ -4,7 +4,7 @@ import type { CarMessage } from '../../core/message.ts';
 import { numbersIn } from '../queries.ts';
 import { columns, type Execute } from './database.ts';
 
-/** Returns the messages with the number of a stored message that has different bytes. */
+/** Returns the messages that have the same number as a stored message with different bytes. */
 export async function conflictingIn<T extends CarMessage & { readonly vehicle: number }>(
   execute: Execute,
   repeated: readonly T[],
@@ -30,7 +30,7 @@ export async function conflictingIn<T extends CarMessage & { readonly vehicle: n
   return repeated.filter((_, place) => places.has(place));
 }
 
-/** Deletes inserted rows of messages that retention had removed: their numbers remain without a message. */
+/** Deletes the inserted rows of messages that retention had removed: their numbers stay without a message. */
 export async function withoutRemoved(execute: Execute, inserted: readonly PlacedMessage[]): Promise<PlacedMessage[]> {
   if (inserted.length === 0) return [];
   const keys = new Map(inserted.map(({ vehicle, class: priority }) => [`${vehicle}/${priority}`, [vehicle, priority]]));

@@ -1,4 +1,4 @@
-/** Tables of the hub on PostgreSQL: those of SQLite, with additions for PostgreSQL. */
+/** Tables of the hub on PostgreSQL: the same as on SQLite, with additions for PostgreSQL. */
 import { type SqlTypes, tables } from '../format.ts';
 
 const POSTGRES: SqlTypes = {

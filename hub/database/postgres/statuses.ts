@@ -1,4 +1,4 @@
-/** Status of each car in its row. A hub caches what it wrote last, to avoid reading and parsing it again. */
+/** Status of each car, in the car's row. A hub caches what it wrote last, to avoid reading and parsing it again. */
 import type { CommitChanges } from '../../core/commit.ts';
 import { VehicleStatus } from '../../core/vehicle-status.ts';
 import { statusIn } from '../queries.ts';
@@ -7,7 +7,7 @@ import type { Execute } from './database.ts';
 /** Status after a commit. */
 export interface KnownStatus {
   readonly status: VehicleStatus;
-  /** Transaction that wrote the row (`xmin`). Different if another hub has written the row since. */
+  /** Transaction that wrote the row (`xmin`). Differs if another hub has written the row since. */
   readonly version: string;
 }
 
@@ -38,7 +38,7 @@ export class StatusKeeper {
     for (const [vehicle, own] of messages) {
       for (const { message } of own) statuses.get(vehicle)?.accept(message);
     }
-    // Joined by line breaks, which JSON does not contain. An array would escape each quote.
+    // Joined by line breaks, which this JSON does not contain. In an array, each quote would be escaped.
     const written = await execute(
       `INSERT INTO status SELECT * FROM unnest($1::bigint[], string_to_array($2, E'\\n'))
        ON CONFLICT (vehicle) DO UPDATE SET document = excluded.document RETURNING vehicle, xmin::text AS version`,
