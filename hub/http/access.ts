@@ -71,7 +71,9 @@ interface HubGateParts {
   readonly side: Side;
   /** Returns true if there is a registry, and therefore access control. Otherwise this machine has full access. */
   readonly inUse: () => Promise<boolean>;
-  /** Returns true if the database has a token with this id that was not withdrawn. A signature is not sufficient. */
+  /**
+   * Returns true if the database has a token with this id that was not withdrawn. A valid signature is not sufficient.
+   */
   readonly isIssued: (id: string) => Promise<boolean>;
   readonly keys: JWTVerifyGetKey;
   readonly clients?: readonly EnergyClient[] | undefined;
@@ -80,7 +82,8 @@ interface HubGateParts {
 
 /**
  * Accepts a token as Bearer, or as the password of HTTP Basic with any user name, so that a browser can ask for it. A
- * token for fleets is valid on the fleet side, a token for a user on the user side, and both under `/vigie/v1`.
+ * token for fleets is valid on the fleet side of the interface, a token for a user on the user side, and both under
+ * `/vigie/v1`.
  */
 export class HubGate implements Gate {
   readonly challenge = 'Bearer realm="vigie", Basic realm="vigie", charset="UTF-8"';
@@ -117,8 +120,8 @@ export function withdrawn(): VigieError {
 }
 
 /**
- * Reads the claims. A token contains its fleets, or its subject is a user, who has no fleet. Only a token for fleets
- * may have all scopes; see {@link userScopes}.
+ * Reads the claims of a token. It contains its fleets; if it is for a user, its subject is the user and it contains no
+ * fleet. Only a token for fleets may have all scopes; see {@link userScopes}.
  */
 function claims(payload: JWTPayload): Partial<Caller> {
   const { sub, jti, [FLEETS]: fleets } = payload;

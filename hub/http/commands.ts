@@ -14,7 +14,7 @@ import type { CommandStore, KeptCommand } from '../core/ports.ts';
 interface CommandDesk {
   readonly store: CommandStore;
   submit(order: CommandOrder): Promise<KeptCommand>;
-  /** Returns a random UUID, lower case. */
+  /** Returns a random UUID in lower case. */
   newId(): string;
 }
 
@@ -54,7 +54,7 @@ function list({ store }: CommandDesk): Handler {
   };
 }
 
-/** `GET /vigie/v1/vehicles/{vin}/remotes/{rid}` */
+/** `GET /vigie/v1/vehicles/{vin}/remotes/{rid}`: one command. */
 function get({ store }: CommandDesk): Handler {
   return async (call) => {
     const id = call.path['rid'] ?? '';
@@ -77,7 +77,9 @@ function addressOf(call: Call): string {
   return `${call.base}/vigie/v1/vehicles/${encodeURIComponent(vinOf(call))}/remotes`;
 }
 
-/** Converts a command for the audit trail. `status` is the last state from the car, or `Requested` before the first. */
+/**
+ * Converts a command for the audit trail. `status` is the last state that the car reported, or `Requested` before that.
+ */
 export function written(call: Call, command: KeptCommand): object {
   const { id, type, body, caller, requested, expires, key, counter, states } = command;
   const last = states.at(-1);

@@ -1,4 +1,4 @@
-/** Fault codes and captures of the cars of a hub, in the form in which a car serves its own. */
+/** Fault codes and captures of the cars of a hub, in the same form in which a car serves its own. */
 
 import type { Call, Handlers } from '../../adapters/http/call.ts';
 import {

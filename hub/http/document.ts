@@ -1,4 +1,6 @@
-/** The OpenAPI document of a hub: that of the car, with addresses of the hub instead of those that only a car has. */
+/**
+ * The OpenAPI document of a hub: the car's document, in which addresses of the hub replace those that only a car has.
+ */
 
 import { EVENT_STREAM } from '../../adapters/http/media.ts';
 import { defined } from '../../protocol/defined.ts';

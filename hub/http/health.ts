@@ -1,13 +1,13 @@
 /**
- * `GET /health` on the interface, for load balancers and monitoring without credentials. Reports that the hub can or
- * cannot store messages of cars, without details about cars or causes.
+ * `GET /health` on the interface, for load balancers and monitoring without credentials. Reports whether the hub can
+ * store messages of cars, without details about cars or causes.
  */
 
 import { type RequestContext, respond } from '../../adapters/http/exchange.ts';
 import type { Router } from '../../adapters/http/routes.ts';
 import type { Clock } from '../../agent/ports.ts';
 
-/** Time to cache an answer, ms, so that callers without credentials cause no load on the database. */
+/** Time in ms for which the response is cached, so that callers without credentials cause no load on the database. */
 const LASTS_MS = 1_000;
 
 /** @param check rejects if the hub cannot store messages of cars */

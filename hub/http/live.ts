@@ -1,6 +1,6 @@
 /**
- * Live messages of cars as server-sent events (WHATWG HTML §9.2): `event` for entries of `/vigie/v1/events`. For one
- * car also `change` and `removed` for its values, as in `/live` of the car.
+ * Live messages of cars as server-sent events (WHATWG HTML §9.2): `event` for entries of `/vigie/v1/events`. A stream
+ * of one car also has `change` and `removed` for its values, as in `/live` of the car.
  */
 
 import { TooManyRequests } from '../../adapters/http/access/failures.ts';
@@ -36,13 +36,14 @@ interface LiveDesk {
 const STREAMS = 256;
 const TIMES = { heartbeat: 15_000, pause: 50 };
 /**
- * Largest number of waiting events for a slow client. It then loses its stream, and can resume after its last event.
+ * Largest number of events that wait for a slow client. The client then loses its stream, and can resume after the last
+ * event that it received.
  */
 const WAITING = 2_000;
-/** Interval of notifications to a car with viewers, ms. */
+/** Time in ms between two notifications to a car with viewers. */
 const LOOK = 60_000;
 
-/** Marks that there were more events than a stream sends again. */
+/** Marks that there were more events than a stream can send again. */
 const MISSED = Symbol('missed');
 type Told = Slot | FleetEvent | typeof MISSED;
 
@@ -97,13 +98,13 @@ export function liveHandlers(desk: LiveDesk): Handlers {
     try {
       const since = call.headers['last-event-id'];
       await feed.open(viewer, since === undefined ? undefined : Number(since));
-      // From now on the feed ends the stream of a withdrawn token.
+      // From now on the feed ends the stream if the token is withdrawn.
       if (token !== undefined && !(await desk.isIssued(token))) throw withdrawn();
     } catch (error) {
       stream.end();
       throw error;
     }
-    // If another viewer already follows the car, the feed reports no changes: send the present values.
+    // If another viewer already follows the car, the feed does not report its present values as changes: send them.
     if (vin !== undefined) for (const [slot, { at }] of feed.values(vin)) stream.note(slot, at);
     look();
     return { status: 200, body: stream.stream };

@@ -47,7 +47,9 @@ const byClass = (
   values: (snapshot: HubSnapshot) => readonly MetricValue[],
 ): Metric<HubSnapshot> => ({ name: `vigie_hub_${name}`, kind, help, labels: ['class'], values });
 
-/** Returns a sample for each class, 0 if nothing is missing: alert rules cannot detect a metric without samples. */
+/**
+ * Returns a sample for each class, with 0 if nothing is missing: alert rules cannot detect a metric without samples.
+ */
 const missing = ({ kept, counted }: HubSnapshot, value: (one: MissingNumbers) => number): MetricValue[] => {
   if (kept === undefined) return [];
   const found = new Map(kept.missing.map((one) => [one.class, value(one)]));
@@ -169,7 +171,7 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
   },
 ];
 
-/** Returns a function for the text of a snapshot and its media type. */
+/** Returns a function that resolves with the text of a snapshot and its media type. */
 export function hubMetricsPage(snapshot: () => Promise<HubSnapshot>): () => Promise<{ type: string; body: string }> {
   return pageOf(snapshot, hubMetrics);
 }

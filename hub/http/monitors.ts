@@ -9,7 +9,7 @@ import { compileMonitor } from '../../protocol/schema/monitor.ts';
 import { revisionOf } from '../core/monitor-sync.ts';
 import type { CarMonitorStore, OwnedMonitor } from '../core/monitors.ts';
 
-/** `GET /vigie/v1/vehicles/{vin}/monitors`. A caller sees the monitors of its fleets, or its own. */
+/** `GET /vigie/v1/vehicles/{vin}/monitors`. A caller with fleets sees their monitors; a user sees its own. */
 export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: (text: string) => string): Handler {
   return async ({ path, caller }) => {
     const vin = path['vin'] ?? '';
@@ -50,7 +50,8 @@ export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: 
 }
 
 /**
- * Returns true if the caller may read all that the monitor watches and reports. Any custom signal may be a position.
+ * Returns true if the caller may read everything that the monitor watches and reports. Any custom signal may be a
+ * position.
  */
 function isSeen(caller: Caller, { monitor }: OwnedMonitor): boolean {
   if (caller.scopes === undefined) return true;

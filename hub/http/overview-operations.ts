@@ -1,4 +1,4 @@
-/** Operations that the page of a hub reads, under `/vigie/v1`. */
+/** Operations under `/vigie/v1` that the page of a hub uses. */
 import type { Operation } from '../../protocol/interface/operation.ts';
 import { ages, sortKeys } from '../../protocol/interface/own/hub-overview.ts';
 import { query, reading } from './reading.ts';

@@ -1,4 +1,4 @@
-/** All cars of a hub at once, for tables and maps, and the values of one car. */
+/** All cars of a hub together, for tables and maps, and the values of one car. */
 
 import type { Call, Handler, Handlers } from '../../adapters/http/call.ts';
 import { shownValue } from '../../adapters/http/live.ts';
@@ -29,7 +29,7 @@ interface OverviewDesk {
   /** Returns the cars that the caller may see. */
   cars(call: Call): Promise<Iterable<FleetCar>>;
   events(call: Call): Promise<readonly FleetEvent[]>;
-  /** Number of cars that send and are not registered. */
+  /** Number of cars that send messages and are not registered. */
   unregistered(): Promise<number>;
   /** Tiles of the maps of the page. If omitted, the page loads no tiles. */
   readonly tiles?: CarDescription['tiles'] | undefined;
@@ -69,7 +69,7 @@ export function overviewHandlers(desk: OverviewDesk): Handlers {
   };
 }
 
-/** Removes hidden members before sorting, so that they do not affect the order. */
+/** Removes hidden fields before sorting, so that they do not affect the order. */
 function* seenCars(cars: Iterable<FleetCar>, { caller }: Call): Iterable<FleetCar> {
   const sees = seesOf(caller);
   for (const car of cars) yield caller.scopes === undefined ? car : seenCar(sees, car);
@@ -126,16 +126,18 @@ function positionsOf(cars: Iterable<FleetCar>, { query, now }: Call): FleetPosit
   return { at: now, positions };
 }
 
-/** Commands that need only one word. A destination needs a position and is therefore not included. */
+/** Commands that one word determines. A destination needs a position and is therefore not included. */
 const orders = remoteKinds.flatMap(({ type, member, words, example }): HubOrderKind[] => {
   const named = Object.entries(words.bodies);
-  // If the verb alone means all, the interface still requires the members of the example.
+  // If the verb alone means everything, the interface still requires the fields of the example.
   const all = named.length === 0 && words.alone !== undefined ? [[words.verb, example.body] as const] : named;
   if (all.length === 0) return [];
   return [{ type, orders: all.map(([name, body]) => ({ name, body: { [member]: body } })) }];
 });
 
-/** Like `/vigie/v1/car` of the car, without sources of values: they are in the profile, which cars do not send. */
+/**
+ * Like `/vigie/v1/car` of the car, but without the sources of values: they are in the profile, which cars do not send.
+ */
 function car({ reader, tiles }: OverviewDesk): Handler {
   return async (call) => {
     const { vin } = await known(reader, call);

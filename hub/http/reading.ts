@@ -10,9 +10,9 @@ export function query(name: string, description: string, schema: object): Parame
 
 interface ReadingOptions {
   readonly parameters?: readonly Parameter[];
-  /** Media type of the answer. Default: JSON. */
+  /** Media type of the response. Default: JSON. */
   readonly media?: string;
-  /** Description of the answer. Default: requested data. */
+  /** Description of the response. Default: requested data. */
   readonly description?: string;
 }
 
@@ -31,7 +31,7 @@ export function writing(id: string, path: string, given: Written): Operation {
   return { ...made, errors: [...made.errors, 507] };
 }
 
-/** @throws Error if the table of access has no row for the operation */
+/** @throws Error if the table of access rights has no row for the operation */
 function operation(id: string, path: string, given: Written & Pick<Operation, 'method'>): Operation {
   const { method, summary, answers, parameters = [] } = given;
   const row = accessTo('hub', method, path);

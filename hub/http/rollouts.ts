@@ -1,4 +1,4 @@
-/** Roll-outs of configurations: their cars, and their progress. */
+/** Roll-outs of configurations: progress and cars. */
 
 import type { Call, Handlers } from '../../adapters/http/call.ts';
 import { found, unknown } from '../../adapters/http/resources/context.ts';
@@ -33,7 +33,7 @@ export function rolloutHandlers(store: RolloutStore): Handlers {
   };
 }
 
-/** Returns true if the caller may read the roll-out. Users see cars, but no fleets. */
+/** Returns true if the caller may read the roll-out. Users may see cars, but no fleets. */
 function mayRead({ caller }: Call, { fleet }: Rollout): boolean {
   return caller.user === undefined && caller.fleets?.has(fleet) !== false;
 }

@@ -1,4 +1,4 @@
-/** Custom signals that a car has sent, read with the catalogs of its telemetry. */
+/** Custom signals that a car has sent. The catalogs of its telemetry define them. */
 
 import { PIECE } from '../../adapters/http/resources/series.ts';
 import { Yielder } from '../../adapters/http/resources/yield.ts';
@@ -14,11 +14,11 @@ import { signalSeries } from '../../protocol/signals/telemetry.ts';
 import { type ShownDefinition, valuesOf } from '../../protocol/signals/values.ts';
 import type { HubKeyset, HubPosition, HubRecord, VehicleReader } from '../core/ports.ts';
 
-/** Number of newest telemetry and text messages to search for present values. */
+/** Number of newest telemetry and text messages in which present values are searched. */
 const NEWEST = 500;
 /** Number of messages in memory at a time. */
 const BATCH = 50;
-/** Largest number of catalog parts to search before telemetry that refers to a catalog, and after it. */
+/** Largest number of catalog parts to search, both before telemetry that refers to a catalog and after it. */
 const PARTS = 1_000;
 
 type Reader = Pick<VehicleReader, 'records' | 'recordKeys'>;
@@ -76,7 +76,7 @@ export async function newestSignals(reader: Reader, vin: string): Promise<Readon
   return found;
 }
 
-/** Returns the first `limit` readings of a signal with `from` ≤ at < `to`, UTC ms, ascending by time. */
+/** Returns the first `limit` readings of a signal with `from` ≤ at < `to` (UTC ms), in ascending order of time. */
 export async function sentReadings(
   reader: Reader,
   vin: string,
@@ -121,12 +121,12 @@ function sorted(readings: SentReading[]): SentReading[] {
   return readings.sort((a, b) => a.at - b.at);
 }
 
-/** Newest records, in descending order. */
+/** Yields the newest records, in descending order. */
 async function* newest(keys: HubKeyset<HubRecord>): AsyncGenerator<HubRecord, void> {
   yield* walk(keys, { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, most: NEWEST });
 }
 
-/** Records before a position, in descending order. */
+/** Yields the records before a position, in descending order. */
 async function* walk(
   keys: HubKeyset<HubRecord>,
   { before, most }: { before: HubPosition; most: number },

@@ -1,7 +1,7 @@
 /**
- * Sign-in of people at an identity provider: the OpenID Connect code flow with PKCE (RFC 7636). The provider reports
- * the person and the groups. Groups with the name of a fleet grant access to this fleet, and a subject of the
- * provider is a user of the hub. The page then receives a token of the hub itself.
+ * Sign-in of people at an identity provider: the OpenID Connect code flow with PKCE (RFC 7636). The provider reports a
+ * person and that person's groups. A group with the name of a fleet grants access to this fleet, and a subject of the
+ * provider is a user of the hub. The page then receives a token that the hub itself issues.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -28,11 +28,11 @@ interface IdentityProvider {
   /** Address of the provider, and `iss` of its tokens. */
   readonly issuer: string;
   readonly clientId: string;
-  /** If omitted, the hub is a public client, which only PKCE protects. */
+  /** If omitted, the hub is a public client, which is protected only by PKCE. */
   readonly clientSecret?: string;
   /** Requested scopes. */
   readonly scope: string;
-  /** Claim with the names of groups. */
+  /** Claim that contains the names of groups. */
   readonly groups: string;
 }
 
@@ -51,11 +51,11 @@ interface SignInParts {
 export const SIGN_IN = '/vigie/v1/sign-in';
 const BACK = '/vigie/v1/signed-in';
 const COOKIE = 'vigie-sign-in';
-/** Cookie that shows the script of the page that an answer is ready. The script must not read the other cookie. */
+/** Cookie that shows the page's script that an outcome is ready. The script must not read the other cookie. */
 const MARK = 'vigie-signed-in';
-/** Time to sign in at the provider, ms. */
+/** Time in ms within which a person must sign in at the provider. */
 const PATIENCE = 600_000;
-/** Largest number of sign-ins in progress. The oldest is dropped. */
+/** Largest number of sign-ins in progress. If there are more, the oldest is dropped. */
 const MOST = 1_000;
 const LONGEST_NAME = 128;
 
@@ -65,11 +65,11 @@ interface Begun {
   readonly verifier: string;
 }
 
-/** Answer for the page, sent once. */
+/** Outcome of a sign-in, sent to the page once. */
 type Outcome = { readonly token: string } | { readonly fault: string };
 
 interface Visit {
-  /** Expiry, monotonic ms. */
+  /** Expiry in monotonic ms. */
   readonly until: number;
   readonly what: Begun | Outcome;
 }
@@ -146,7 +146,8 @@ export class SignIn {
       this.#parts.log.info('hub.signedIn', { name, fleets });
       return this.#leave(context, '/', { token: await this.#parts.token(name, fleets) });
     }
-    // OpenID Connect Core §5.7: only `sub` always identifies the same person. An address may pass to another person.
+    // OpenID Connect Core §5.7: only `sub` always identifies the same person. An e-mail address may pass to another
+    // person.
     if (await this.#parts.isUser(sub)) {
       this.#parts.log.info('hub.signedIn', { name, user: sub });
       return this.#leave(context, '/', { token: await this.#parts.token(sub) });
@@ -178,7 +179,7 @@ export class SignIn {
     return this.#leave(context, '/', { fault });
   }
 
-  /** Redirects the browser, which stores only the cookie. */
+  /** Redirects the browser. `what` stays in the hub; the browser stores only cookies. */
   #leave(context: RequestContext, address: string, what: Visit['what']): Response {
     const id = randomBytes(32).toString('base64url');
     const now = this.#parts.clock.monotonic();

@@ -1,4 +1,4 @@
-/** Custom signals of the cars of a hub, in the form in which a car serves its own. */
+/** Custom signals of the cars of a hub, in the same form in which a car serves its own. */
 
 import type { Call, Handlers } from '../../adapters/http/call.ts';
 import { found, unknown } from '../../adapters/http/resources/context.ts';

@@ -57,8 +57,8 @@ export function ownersIn({ caller, operation, path }: Call): readonly Owner[] | 
 }
 
 /**
- * Returns a filter for the events that a call may see. Events of a monitor are only for the owner in the monitor's
- * id. Monitors that a command created in the car have no owner; fleets see their events.
+ * Returns a filter for the events that a call may see. The id of a monitor contains its owner, and only the owner sees
+ * events of the monitor. Monitors that a command created in the car have no owner; fleets see their events.
  */
 export function eventsSeenBy(call: Call): (event: FleetEvent) => FleetEvent | undefined {
   const owners = ownersIn(call);
@@ -73,11 +73,11 @@ export function eventsSeenBy(call: Call): (event: FleetEvent) => FleetEvent | un
   };
 }
 
-/** Returns the cars that a call may see and name; undefined for all. */
+/** Returns the cars that a call may see, and may name in a request; undefined for all. */
 function visibleIn(state: RegistryState, call: Call): ReadonlySet<string> | undefined {
   const owners = ownersIn(call);
   if (owners === undefined) return undefined;
-  // For open streams: the token may have been withdrawn meanwhile.
+  // This matters for open streams: the token may have been withdrawn meanwhile.
   const { token } = call.caller;
   if (token !== undefined && !state.isIssued(token)) return new Set();
   const [only] = owners;
@@ -85,12 +85,12 @@ function visibleIn(state: RegistryState, call: Call): ReadonlySet<string> | unde
   return new Set(owners.flatMap((owner) => [...state.carsOf(owner)]));
 }
 
-/** Returns a function for the cars that a call may see; undefined for all. */
+/** Returns a function that resolves with the cars that a call may see; undefined for all. */
 export function visibleCars(states: RegistryStates): (call: Call) => Promise<ReadonlySet<string> | undefined> {
   return async (call) => visibleIn(await states.current(), call);
 }
 
-/** Wraps handlers of paths with `{vin}`: they report a car that the caller may not see as unknown. */
+/** Wraps handlers of paths with `{vin}`. The handlers then report a car that the caller may not see as unknown. */
 export function seeingOnly(
   visible: (call: Call) => Promise<ReadonlySet<string> | undefined>,
   handlers: Handlers,
@@ -106,7 +106,7 @@ export function seeingOnly(
   return Object.fromEntries(guarded);
 }
 
-/** Returns the vehicles that a call may see, in the fleets of the registry. */
+/** Returns the vehicles that a call may see, according to the fleets of the registry. */
 export function servedTo(
   states: RegistryStates,
   served: (to?: ServedTo) => ServedVehicles,

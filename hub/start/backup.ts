@@ -22,21 +22,26 @@ import { databaseFile, makeHubDirectory } from './folder.ts';
 export interface Restored {
   /** Number of tokens in the copy. All of them are withdrawn. */
   readonly tokens: number;
-  /** Cars that were forgotten, removed, or taken from an owner after the copy was made. The copy repeats that. */
+  /**
+   * Cars that were forgotten, removed, or taken from an owner after the copy was made. This was repeated in the copy.
+   */
   readonly forgotten: readonly string[];
   readonly removed: readonly string[];
   readonly left: readonly string[];
   /** Cars that were registered after the copy was made. The hub no longer knows them. */
   readonly unknown: readonly string[];
-  /** Reason why the differences are unknown: the replaced database is missing or cannot be opened. */
+  /**
+   * Reason why the differences are unknown: the replaced database is missing or cannot be opened. Omitted if they are
+   * known.
+   */
   readonly uncompared?: string;
   /** Path of the replaced database. */
   readonly replaced?: string;
 }
 
 /**
- * Writes the database to a new file, whether the hub runs or not. Rejects with `usage.wrong` if the file exists, and
- * with `store.failed` if it cannot be written.
+ * Writes the database to a new file, whether or not the hub is running. Rejects with `usage.wrong` if the file exists,
+ * and with `store.failed` if it cannot be written.
  */
 export async function backUp(data: string, file: string): Promise<void> {
   if (existsSync(file)) throw new VigieError('usage.wrong', 'is there already: choose another name', { where: file });
@@ -58,8 +63,8 @@ export async function backUp(data: string, file: string): Promise<void> {
 }
 
 /**
- * Replaces the database with a copy and keeps the old database under another name. Access that ended after the copy
- * was made stays ended: all tokens are withdrawn, and cars that were forgotten or removed stay so. Rejects with
+ * Replaces the database with a copy and keeps the old database under another name. Access that ended after the copy was
+ * made stays ended: all tokens are withdrawn, and cars that were forgotten or removed remain so. Rejects with
  * `usage.wrong` while a process uses the directory, and with `input.unreadable` if the file is not a backup.
  */
 export async function restore(data: string, file: string, now: number, log: HubLog): Promise<Restored> {
@@ -94,7 +99,10 @@ function copyBackup(file: string, copy: string): void {
   }
 }
 
-/** Repeats in the copy the removals of the present database. Resolves when the copy is on disk. */
+/**
+ * Repeats in the copy what was removed from the present database after the copy was made. Resolves when the copy is on
+ * disk.
+ */
 async function settle(copy: string, present: string, now: number): Promise<Omit<Restored, 'replaced'>> {
   const database = await SqliteDatabase.open(copy);
   try {
@@ -116,7 +124,7 @@ async function settle(copy: string, present: string, now: number): Promise<Omit<
   }
 }
 
-/** Opens the present database, or returns the reason why that is not possible. */
+/** Opens the present database, or returns the reason why it cannot be opened. */
 async function openPresent(present: string): Promise<SqliteDatabase | string> {
   if (!existsSync(present)) return 'there was no database';
   try {
@@ -165,19 +173,19 @@ function isSame(one: Owner, other: Owner): boolean {
   return one.kind === other.kind && one.id === other.id;
 }
 
-/** Links the database to a second name, so that there is always a database under the first name. */
+/** Gives the database a second name with a hard link, so that the first name always refers to a database. */
 function keepReplaced(present: string): string | undefined {
   if (!existsSync(present)) return undefined;
   const replaced = `${present}.replaced`;
   removeDatabase(replaced);
-  // The log of a database that cannot be opened belongs to it, not to the copy.
+  // The write-ahead log of a database that cannot be opened belongs to that database, not to the copy.
   for (const ending of ['-wal', '-shm']) {
     if (existsSync(`${present}${ending}`)) renameSync(`${present}${ending}`, `${replaced}${ending}`);
   }
   try {
     linkSync(present, replaced);
   } catch {
-    // File systems of many USB sticks have no links: copy the database.
+    // The file systems of many USB sticks have no links: copy the database.
     copyFileSync(present, replaced);
   }
   return replaced;

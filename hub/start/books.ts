@@ -31,7 +31,7 @@ interface HubBooksParts {
   /** Rejects addresses to which the hub would not connect. */
   readonly notifier: Pick<Notifier, 'check'>;
   readonly clock: WallClock;
-  /** Call when the monitors of cars may have to change. */
+  /** Call when the monitors of cars may need an update. */
   readonly changed: () => void;
   readonly commands: {
     readonly store: Pick<CommandStore, 'throughCallback'>;
@@ -88,7 +88,7 @@ function ownerIn({ operation, path, caller }: Call): Owner | undefined {
   return fid === undefined ? undefined : { kind: 'fleet', id: fid };
 }
 
-/** State at the time of the request. Changes by the request are in the database before it is answered. */
+/** State at the time of the request. Changes that the request makes are in the database before the response is sent. */
 class Books {
   readonly #parts: HubBooksParts;
   readonly #owner: Owner;
@@ -155,7 +155,7 @@ class Books {
     },
   };
 
-  /** Commands to one vehicle through the callback of the call. */
+  /** Commands to one vehicle that are sent through the callback of the call. */
   async remotes(vin: string, { path, caller, operation }: Call): Promise<RemoteBook> {
     const { store, submit, newId } = this.#parts.commands;
     const { cbid, rid } = path;
@@ -223,7 +223,10 @@ class Books {
   }
 }
 
-/** Converts a command. It is `Accepted` until the car reports a state: the published interface has no earlier state. */
+/**
+ * Converts a command. It is `Accepted` until the car reports a state, because the published interface has no earlier
+ * state.
+ */
 function actionOf({ id, type, remote, requested, states }: CallbackCommand, callbackId: string): RemoteAction {
   const { status = 'Accepted', failureCause } = states.at(-1) ?? {};
   return {
@@ -237,7 +240,9 @@ function actionOf({ id, type, remote, requested, states }: CallbackCommand, call
   };
 }
 
-/** Returns true if the monitor applies to the vehicle. A user sets monitors for one vehicle, a fleet for one or all. */
+/**
+ * Returns true if the monitor applies to the vehicle. A user sets monitors for one vehicle, a fleet for one or for all.
+ */
 function concerns({ vin }: OwnedMonitor, one: string): boolean {
   return vin === undefined || vin === one;
 }

@@ -19,7 +19,7 @@ export interface HubBroker {
   readonly url: string;
   /** Passes a message to the broker. Rejects if the broker does not accept it. */
   publish(topic: string, payload: Uint8Array): Promise<void>;
-  /** Clears the topics and all other topics of the car that the broker retains. Rejects if it cannot. */
+  /** Clears the topics and all other topics of the car that the broker retains. Rejects if it cannot clear them. */
   clearRetained(vin: string, topics: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface HubBrokerParts {
   readonly online: (vin: string) => void;
 }
 
-/** Topics of messages from cars, in any version of the protocol. */
+/** Topics of messages from cars, for any version of the protocol. */
 const UP = /^vigie\/[^/]+\/[^/]+\/up\//;
 
 /** Starts the embedded broker. Rejects as {@link EmbeddedBroker.start} does. */
@@ -66,7 +66,7 @@ export async function startEmbedded(
 
 interface ExternalParts extends HubBrokerParts {
   readonly name: string;
-  /** Unique to this hub, and the same after each start. */
+  /** Unique to this hub and stable across restarts. */
   readonly identity: string;
   readonly known: () => Promise<readonly string[]>;
   readonly locks: HubLocks;
@@ -74,14 +74,14 @@ interface ExternalParts extends HubBrokerParts {
   readonly log: HubLog;
 }
 
-/** Longest wait for the lock of the name, ms. A killed hub loses its lock at once; this allows for a slow machine. */
+/** Longest wait in ms for the lock of the name. A killed hub loses its lock at once; this allows for a slow machine. */
 const NAME_PATIENCE = 5_000;
 /** Delay before the next attempt to reach the database, ms. */
 const RETRY = 1_000;
 
 /**
  * Connects to an external broker. Rejects with `usage.wrong` if another hub on the same database has the name, and as
- * `FleetReceiver.start` does. A hub with the embedded broker does not load the client.
+ * `FleetReceiver.start` does. The client is loaded only here: a hub with the embedded broker does not need it.
  */
 export async function connectExternal(broker: ExternalBroker, parts: ExternalParts): Promise<HubBroker> {
   const { FleetReceiver } = await import('../broker/fleet-receiver.ts');
@@ -107,14 +107,14 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
   }
 }
 
-/** Locks the name of the hub. Two hubs with one name would end each other's connection to the broker. */
+/** Locks the name of the hub. Two hubs with the same name would end each other's connection to the broker. */
 async function lockName(group: string, { name, locks }: ExternalParts): Promise<HeldLock> {
   const lock = await locks.acquire(`name ${group}-${name}`, { patience: NAME_PATIENCE });
   if (lock !== undefined) return lock;
   throw new VigieError('usage.wrong', `another hub with the name ${name} uses this database: use another name`);
 }
 
-/** Locks the name again after each restart of the database, until `signal`. Never rejects. */
+/** Locks the name again after each restart of the database, until `signal` aborts. Never rejects. */
 async function keepName(first: HeldLock, group: string, parts: ExternalParts, signal: AbortSignal): Promise<void> {
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   let lock = first;
@@ -127,7 +127,7 @@ async function keepName(first: HeldLock, group: string, parts: ExternalParts, si
   }
 }
 
-/** Resolves with undefined if the hub stops, or another hub has the name. */
+/** Resolves with undefined if the hub stops or another hub has the name. */
 async function lockAgain(group: string, parts: ExternalParts, signal: AbortSignal): Promise<HeldLock | undefined> {
   while (!signal.aborted) {
     try {
@@ -143,7 +143,7 @@ async function lockAgain(group: string, parts: ExternalParts, signal: AbortSigna
   return undefined;
 }
 
-/** Returns the VIN from a filter for commands to one car. */
+/** Returns the VIN in a filter for commands to one car. */
 function carOf(filter: string): string | undefined {
   const [, , vin = ''] = filter.split('/');
   return isVin(vin) && filter === downFilter(vin) ? vin : undefined;

@@ -11,7 +11,10 @@ import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
 /** Time between two checks of the registry, ms. A removed car is disconnected within this time. */
 const LOOK = 1_000;
 
-/** Returns the rights of a client. Without a registry, all rights; otherwise a registered car may use its own VIN. */
+/**
+ * Returns the rights of a client. Without a registry, a client has all rights; otherwise a registered car may use its
+ * own VIN.
+ */
 export function clientRights(
   states: RegistryStates,
   registry: Pick<Registry, 'password' | 'certificate' | 'isForgotten'>,
@@ -40,7 +43,8 @@ export function clientRights(
 }
 
 /**
- * Digest of a password from `vigie hub add --password`. It is as long as a key, so a slow hash would have no benefit.
+ * Returns the digest of a password from `vigie hub add --password`. The password is as long as a key, so a slow hash
+ * would have no benefit.
  */
 export function digestOf(password: string): string {
   return createHash('sha256').update(password).digest('hex');
@@ -51,7 +55,7 @@ const REFUSALS_LOGGED_AFTER_MS = 600_000;
 /** Largest number of remembered pairs of client and reason. */
 const MAX_REFUSALS = 1_000;
 
-/** Returns a function that logs refused clients: the same client and reason at most once in ten minutes. */
+/** Returns a function that logs refused clients, each pair of client and reason at most once in ten minutes. */
 export function refusalLog(clock: Pick<Clock, 'monotonic'>, log: HubLog): (client: string, reason: string) => void {
   const logged = new Map<string, number>();
   return (client, reason) => {
@@ -76,7 +80,7 @@ interface WatchParts {
   readonly log: HubLog;
 }
 
-/** Ends the connections of cars that any command or hub removed. @returns a function that stops this */
+/** Ends the connections of cars that any command or hub removed. @returns a function that stops the checks */
 export function watchRegistry(parts: WatchParts, broker: Pick<EmbeddedBroker, 'endClients'>): () => Promise<void> {
   return onChanges(parts, async (state) => {
     if (state.inUse) broker.endClients((rights) => rights !== 'all' && state.isActive(rights.vin));
@@ -84,7 +88,8 @@ export function watchRegistry(parts: WatchParts, broker: Pick<EmbeddedBroker, 'e
 }
 
 /**
- * Calls `changed` now and after each change of the registry. Retries if it fails. @returns a function that stops this
+ * Calls `changed` now and after each change of the registry. Retries if it fails. @returns a function that stops the
+ * checks
  */
 export function onChanges(
   { states, clock, log }: WatchParts,

@@ -88,7 +88,7 @@ export async function onSqlite(
   };
 }
 
-/** Returns the clock. Hubs on one PostgreSQL share its time. Rejects as `DatabaseClock.open` does. */
+/** Returns the clock. Hubs that share a PostgreSQL database use its time. Rejects as `DatabaseClock.open` does. */
 export async function hubClock(database: string | undefined, own: Clock): Promise<Clock> {
   if (database === undefined) return own;
   const { DatabaseClock } = await import('../database/postgres/index.ts');
@@ -103,7 +103,7 @@ interface PostgresParts {
   readonly bounds?: UnregisteredBounds;
 }
 
-/** Opens PostgreSQL. Loads its client only here, so that a hub on SQLite does not load it. */
+/** Opens PostgreSQL. Loads the client library only here, so that a hub on SQLite does not load it. */
 export async function onPostgres(url: string, { limit, clock, log, bounds }: PostgresParts): Promise<HubDatabase> {
   const { PostgresCommandStore, PostgresDatabase, PostgresLocks, PostgresMessageStore, PostgresNews } = await import(
     '../database/postgres/index.ts'

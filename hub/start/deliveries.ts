@@ -1,6 +1,6 @@
 /**
- * Sends events to receivers, with the rules and the code of the car. A hub claims a receiver in the database, sends
- * its next request, and releases it. So hubs share the work, and a hub that dies leaves no permanent claims.
+ * Sends events to receivers, with the rules and the code of the car. A hub claims a receiver in the database, sends its
+ * next request, and releases it. So hubs share the work, and a hub that dies leaves no permanent claim.
  */
 import { randomUUID } from 'node:crypto';
 import { withoutDevice } from '../../agent/callbacks/definition.ts';
@@ -20,14 +20,21 @@ import { DeliveryRound } from './delivery-round.ts';
 import { DeliverySaves } from './delivery-saves.ts';
 import type { HubNotification } from './notifier.ts';
 
-/** Time between two checks for due receivers, ms. Finds events from other hubs, and retries. */
+/** Time in ms between two checks for due receivers. The checks find events from other hubs, and due retries. */
 const EVERY = 1_000;
-/** Largest number of parallel requests. Slow, dead and untried receivers never use the slots of the others. */
+/**
+ * Largest number of parallel requests. Slow, dead and untried receivers never use the slots that are reserved for the
+ * others.
+ */
 const { requests: SLOTS } = deliveryBounds;
 const RESERVED = SLOTS / 4;
-/** Duration of a claim, ms. Longer than any request. Then other hubs continue for a hub that died. */
+/**
+ * Duration of a claim in ms, longer than any request. When the claim of a dead hub has expired, another hub continues.
+ */
 const LEASE = 30_000;
-/** Time between two checks for callbacks of open connections that another hub has removed or paused, ms. */
+/**
+ * Time in ms between two checks for callbacks that another hub has removed or paused and that have open connections.
+ */
 const LOOKED_UP = 10_000;
 
 interface HubDeliveriesParts {
@@ -37,7 +44,7 @@ interface HubDeliveriesParts {
   readonly measures: DeliveryMeasures;
   /** Returns the motorization from the last report of the car. */
   readonly motorizationOf: (vin: string) => Promise<Motorization>;
-  /** Call when the monitors of cars may have to change. */
+  /** Call when the monitors of cars may need an update. */
   readonly changed: () => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -50,9 +57,9 @@ export class HubDeliveries {
   /** Running rounds by receiver. */
   readonly #rounds = new Map<string, { readonly round: DeliveryRound; readonly running: Promise<void> }>();
   readonly #lease = randomUUID();
-  /** Receivers with a connection that this hub keeps open, and the ids of their callbacks. */
+  /** Receivers to which this hub keeps a connection open, with the ids of their callbacks. */
   readonly #open = new Map<string, string>();
-  /** Time of the next check of open connections, monotonic. */
+  /** Time of the next check of open connections, in monotonic ms. */
   #nextCheck = 0;
 
   constructor(parts: HubDeliveriesParts) {
@@ -71,7 +78,7 @@ export class HubDeliveries {
     this.#looks.wake();
   }
 
-  /** Call when a callback or monitor was changed at this hub. */
+  /** Call when a callback or monitor was changed through this hub. */
   changed(): void {
     this.#nextCheck = 0;
     this.wake();
@@ -97,7 +104,7 @@ export class HubDeliveries {
     }
   }
 
-  /** Closes connections of callbacks that were removed or paused. */
+  /** Closes connections to callbacks that were removed or paused. */
   async #releaseUnused(): Promise<void> {
     const { store, notifier, clock } = this.#parts;
     if (this.#open.size === 0 || clock.monotonic() < this.#nextCheck) return;
@@ -116,7 +123,7 @@ export class HubDeliveries {
     const options = { now: Math.round(clock.now()), lease: this.#lease, lasts: LEASE, proven, limit };
     for (const receiver of await store.claim(options)) {
       if (this.#looks.stopped) return;
-      // A process that was suspended for longer than the lease continues its running requests.
+      // After this process was suspended for longer than the lease, its requests are still running.
       if (!this.#rounds.has(receiver.key)) await this.#begin(receiver);
     }
   }
@@ -162,8 +169,8 @@ export class HubDeliveries {
   }
 
   /**
-   * Returns the destination, or undefined if the callback or device was removed. Unreadable callbacks wait for a
-   * change.
+   * Returns the destination, or undefined if the callback or device was removed. If the callback is unreadable, its
+   * events wait until it changes.
    */
   #destinationOf({
     key,
@@ -203,7 +210,7 @@ export class HubDeliveries {
         continue;
       }
       const { telemetry: _, ...event } = about.event;
-      // Two cars may use the same id for their events.
+      // Two cars may use the same id for an event.
       items.push({
         id: `${idOf(vin)}-${event.id}`,
         notification: { type: 'Monitor', event, ...along } as HubNotification,
@@ -212,7 +219,7 @@ export class HubDeliveries {
     return items;
   }
 
-  /** Removes a device that no longer exists. Without devices left, also removes its callback and its monitors. */
+  /** Removes a device that no longer exists. If no device is left, also removes the callback and its monitors. */
   async #forget({ key, lease, owner, callback }: ClaimedReceiver, { place }: Destination, reason: string) {
     const { store, books, clock, log, changed } = this.#parts;
     if (callback === undefined || place.channel !== 'pushnotif') return;

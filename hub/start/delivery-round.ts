@@ -1,4 +1,4 @@
-/** Sends the next requests to a claimed receiver. Uses the queue of the car, filled from the database. */
+/** Sends the next requests to a claimed receiver, with the car's queue filled from the database. */
 
 import type { Destination } from '../../agent/callbacks/destination.ts';
 import type { NotificationItem, Notifier, Receipt, RequestBatch } from '../../agent/callbacks/notifier.ts';
@@ -12,7 +12,7 @@ import type { DeliveryMeasures } from '../core/delivery-measures.ts';
 
 /** Longest response time of a healthy receiver, ms. */
 const QUICK = 1_000;
-/** Longest duration of a round, ms. Then other receivers have their turn. */
+/** Longest duration of a round in ms. After it, other receivers have their turn. */
 const LONGEST = 5_000;
 
 interface DeliveryRoundParts {
@@ -39,12 +39,12 @@ export class DeliveryRound {
   readonly #ended: Promise<void>;
   #end: () => void = () => undefined;
   #stopped = false;
-  /** True if another hub has the receiver, or it was removed: save nothing more. */
+  /** True if another hub has the receiver, or the receiver was removed: save nothing more. */
   #lost = false;
   #until: number | undefined;
   #forgetting: Promise<void> = Promise.resolve();
   #head: Pick<QueueHead, 'batch' | 'tries' | 'due'>;
-  /** Numbers of events that still wait, and of finished events that are not saved yet. */
+  /** Numbers of events that still wait, and of finished events that are not yet saved. */
   readonly #left: number[];
   #done: number[] = [];
   /** True if the last request was accepted quickly. Undefined before the first request. */
@@ -56,7 +56,8 @@ export class DeliveryRound {
     this.#parts = parts;
     this.#left = waiting.map(({ seq }) => seq);
     const batch = this.#left.filter((seq) => seq < held).length;
-    // After a fast clock, the receiver must not wait longer than its delay, even if it is claimed again meanwhile.
+    // If a fast clock set the time, the receiver must still wait no longer than its delay, even if it is claimed again
+    // meanwhile.
     const latest = Math.round(clock.now() + (to.delay || AGAIN));
     this.#head = {
       batch,
@@ -72,7 +73,7 @@ export class DeliveryRound {
       clock: {
         now: () => clock.now(),
         monotonic: () => clock.monotonic(),
-        // The receiver waits in the database, where all hubs see it, instead of here.
+        // The receiver waits in the database, where all hubs see it, and not in this process.
         after: (delay) => {
           this.#until = Math.round(clock.now() + delay);
           this.#end();
@@ -100,7 +101,7 @@ export class DeliveryRound {
     });
   }
 
-  /** True if the receiver had accepted its last request at once when it was claimed. */
+  /** True if, at the time of the claim, the receiver had accepted its last request at once. */
   get proven(): boolean {
     return this.#parts.receiver.proven;
   }
@@ -116,7 +117,7 @@ export class DeliveryRound {
     await this.#forgetting;
   }
 
-  /** Releases the receiver and saves the outcome. Rejects with `store.failed`: then the claim expires. */
+  /** Releases the receiver and saves the outcome. Rejects with `store.failed`: the claim then expires. */
   async release(): Promise<void> {
     if (this.#lost) return;
     const { receiver, clock, measures } = this.#parts;
@@ -140,7 +141,7 @@ export class DeliveryRound {
     this.#end();
   }
 
-  /** Persisted queue in the form of the car. */
+  /** Returns the persisted queue in the form that the car's code reads. */
   #memory(): Parameters<Receiver['recall']>[0] {
     const { receiver, waiting } = this.#parts;
     const { key } = receiver;
@@ -159,7 +160,7 @@ export class DeliveryRound {
     return { recall: (name) => kept.get(name) };
   }
 
-  /** Applies changes of the queue. */
+  /** Returns the changes to the queue. */
   #change(): DeliveryChange {
     const { receiver, lasts } = this.#parts;
     const { key, lease } = receiver;

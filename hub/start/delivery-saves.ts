@@ -6,7 +6,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Saves changes of receivers that arrive together in one commit. */
+/** Saves changes of receivers. Changes that arrive together share one commit. */
 export class DeliverySaves {
   readonly #store: Pick<DeliveryStore, 'save'>;
   #pending: Pending[] = [];
@@ -16,7 +16,10 @@ export class DeliverySaves {
     this.#store = store;
   }
 
-  /** Resolves when the change is on disk; false if this hub has lost the receiver. Rejects with `store.failed`. */
+  /**
+   * Resolves with true when the change is on disk, or with false if this hub has lost the receiver. Rejects with
+   * `store.failed`.
+   */
   save(change: DeliveryChange): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ change, resolve, reject });

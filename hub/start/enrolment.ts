@@ -16,9 +16,9 @@ import type { Registry } from '../core/registry.ts';
 import type { RegistryStates } from '../core/registry-state.ts';
 import { onChanges } from './clients.ts';
 
-/** Validity of cars' certificates, ms. A car renews its certificate when a third of that is left. */
+/** Validity of cars' certificates in ms. A car renews its certificate when a third of that time is left. */
 const CAR_LASTS = 90 * DAY;
-/** Validity of one-time tokens, ms: long enough to take one to the car. */
+/** Validity of one-time tokens in ms: long enough to take a token to the car. */
 const TOKEN_LASTS = 7 * DAY;
 /** Interval between new certificates of the hub, ms. */
 const RENEWAL = 7 * DAY;
@@ -65,7 +65,7 @@ async function hubTls(
   return { key, cert, ca: authority.pem, file };
 }
 
-/** Validity of the revocation list, ms. A broker with an older copy refuses every car. */
+/** Validity of the revocation list in ms. With an expired list, a broker refuses every car. */
 const LIST_LASTS = 30 * DAY;
 
 /** Writes the revocation list of cars (RFC 5280 §5) to `revoked.pem`, for external brokers. */
@@ -91,7 +91,7 @@ interface EnrolmentParts {
   readonly data: string;
   readonly tls: HubTls;
   readonly host: string;
-  /** Returns the address of the broker for a car that reached the hub by this name. */
+  /** Returns the address of the broker for a car that reached the hub by the name `name`. */
   readonly broker: (name: string) => string;
   /** File of the public key for commands. */
   readonly trust: string;

@@ -35,7 +35,7 @@ export interface HandlersParts {
   readonly states: RegistryStates;
   readonly commands: HubCommands;
   readonly notifier: Notifier;
-  /** Call when monitors or callbacks were changed. */
+  /** Call when monitors or callbacks have changed. */
   readonly changed: () => void;
   readonly overview: FleetOverview;
   readonly events: EventReader;

@@ -1,4 +1,4 @@
-/** Health of a hub for programs: `/metrics` and `/health`, on a socket in its directory and on a port. */
+/** Health of a hub for monitoring programs: `/metrics` and `/health`, on a socket in its directory and on a port. */
 import { join } from 'node:path';
 import { type ListenAddress, type StatusServer, serve } from '../../adapters/service/status-server.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
@@ -32,7 +32,7 @@ interface HubHealthParts {
 }
 
 interface HubHealth {
-  /** Address and port, e.g. `127.0.0.1:9464`. Omitted without a port. */
+  /** Address and port, e.g. `127.0.0.1:9464`. Omitted if there is no port. */
   readonly address?: string;
   /** Rejects with the reason if the hub cannot store messages of cars. */
   check(): Promise<void>;

@@ -23,7 +23,7 @@ import { hubViews, startCarEnrolment, startHealth, startInterface } from './serv
 
 export type { HubOptions } from './options.ts';
 
-/** Default: notifications go to public addresses only, and encrypted. */
+/** Default: notifications go only to public addresses, and only encrypted. */
 const CALLBACKS: CallbacksConfiguration = { networks: [], allowHttp: false, ...defaultsOf(callbackSettings) };
 
 export interface Hub {
@@ -35,11 +35,11 @@ export interface Hub {
   /** Address of metrics and health, in addition to the socket in the directory. */
   readonly metrics?: string;
   readonly store: NumbersStore;
-  /** File of the public key for commands, for cars to trust. */
+  /** File with the public key for commands, which cars must trust. */
   readonly trust: string;
   /** Fleets of the registry at the start. If omitted, every car may send, and requests need no token. */
   readonly fleets?: readonly string[];
-  /** Resolves with the reason when another hub has taken the name of this hub, which then receives nothing more. */
+  /** Resolves with the reason when another hub has taken the name of this hub, which then receives no more messages. */
   readonly displaced: Promise<VigieError>;
   /** Stops interface and broker, then the database. */
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   return { ...begun, stop };
 }
 
-/** Starts all parts. Adds a function to the front of `teardowns` for each part, to stop it. */
+/** Starts all parts. For each part, adds the function that stops it to the front of `teardowns`. */
 async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
   const { clock, log } = options;
   const after: Timer = (delay, due) => clock.after(delay, due);
@@ -66,7 +66,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const states = await openRegistry(start, database.registry);
   const own = await openTls(start);
 
-  // These two send through the broker, which starts after them.
+  // Commands and viewers send through the broker, which starts after them.
   const publish = (topic: string, payload: Uint8Array): Promise<void> => running.broker.publish(topic, payload);
   const clear = (vin: string, topics: readonly string[]): Promise<void> => running.broker.clearRetained(vin, topics);
   const commands = new HubCommands({ store: database.audit, keys: () => keys.commands(), clock, log, publish });

@@ -1,4 +1,4 @@
-/** Starts the synchronization of monitors to the cars. */
+/** Starts the synchronization of monitors with the cars. */
 
 import { randomUUID } from 'node:crypto';
 import { Backoff } from '../../agent/backoff.ts';
@@ -8,7 +8,9 @@ import type { CarMonitorStore } from '../core/monitors.ts';
 import { digestOf } from './clients.ts';
 import type { HubStart } from './options.ts';
 
-/** Wait for the report of a car, ms. A command is valid for two minutes, so the previous ones have expired. */
+/**
+ * Waits for the report of a car, in ms. A command is valid for two minutes, so the previous ones have expired by then.
+ */
 export const MONITOR_WAIT = { first: 240_000, longest: 6 * 3_600_000 };
 
 /** Starts the synchronization. */
@@ -23,7 +25,7 @@ export function startMonitorSync(
     clock,
     log,
     after,
-    // Random, so that cars that received monitors together are not compared together.
+    // Random, so that the hub does not compare all cars at once that received monitors together.
     wait: (attempts) => new Backoff(MONITOR_WAIT, () => 0.5 + Math.random() / 2, attempts).next(),
     newId: randomUUID,
     digest: digestOf,

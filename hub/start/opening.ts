@@ -18,7 +18,7 @@ export function openDirectory({ options, log, teardowns }: HubStart): void {
   teardowns.unshift(async () => unlock());
 }
 
-/** Opens PostgreSQL or the SQLite file. Each receiver has at most `limit` waiting notifications. */
+/** Opens PostgreSQL or the SQLite file. For each receiver, at most `limit` notifications may wait. */
 export async function openDatabase({ options, clock, log, teardowns }: HubStart, limit: number): Promise<HubDatabase> {
   const { data, database: url } = options;
   const database =
@@ -40,7 +40,10 @@ export async function openKeys(start: HubStart, { groupKeys: store }: HubDatabas
   return keys;
 }
 
-/** Opens the registry. Rejects with `usage.wrong` if other machines could use the hub without protection. */
+/**
+ * Opens the registry. Rejects with `usage.wrong` if other machines could use the hub without access control or
+ * encryption.
+ */
 export async function openRegistry({ options }: HubStart, registry: Registry): Promise<RegistryStates> {
   const { broker = LOCAL, http = LOCAL } = options.hosts ?? {};
   const exposed = [broker, http].find((host) => !isLoopback(host));
@@ -48,7 +51,7 @@ export async function openRegistry({ options }: HubStart, registry: Registry): P
   return new RegistryStates(registry, exposed !== undefined);
 }
 
-/** Opens the certificates. A hub without TLS has none, and does not load their code. */
+/** Opens the certificates. A hub without TLS has none, and does not load the code for them. */
 export async function openTls({ options, clock }: HubStart): Promise<HubCertificates | undefined> {
   if (options.secure === undefined) return undefined;
   const { openCertificates } = await import('./enrolment.ts');

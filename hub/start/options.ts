@@ -31,7 +31,7 @@ export interface HubOptions {
   readonly secretFile?: string;
   /** An external broker. If omitted, the hub runs a broker in this process. */
   readonly broker?: ExternalBroker;
-  /** Name of this hub at the broker. If omitted, made from its key. */
+  /** Name of this hub at the broker. If omitted, derived from its key. */
   readonly name?: string;
   /** Port of the embedded broker; 0 for any free port. */
   readonly port: number;
@@ -41,11 +41,14 @@ export interface HubOptions {
   readonly metrics?: number;
   /** TLS for broker and interface, and enrolment of cars. If omitted, the hub uses no TLS. */
   readonly secure?: SecureHub;
-  /** Rules for notifications of callbacks. If omitted, only public addresses, only `https`, and no push. */
+  /**
+   * Rules for notifications of callbacks. If omitted, only to public addresses, only with `https`, and no push
+   * notifications.
+   */
   readonly callbacks?: Partial<CallbacksConfiguration>;
   /** Addresses to listen on. If omitted, 127.0.0.1. Other addresses need `secure` and a registry in use. */
   readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };
-  /** Addresses and networks of proxies before the interface. If omitted, the hub ignores forwarded addresses. */
+  /** Addresses and networks of proxies in front of the interface. If omitted, the hub ignores forwarded addresses. */
   readonly trustedProxies?: readonly string[];
   /** Description of cars that do not tell it themselves. */
   readonly vehicle?: VehicleDefaults;
@@ -61,7 +64,7 @@ export interface HubOptions {
   readonly log: Log;
 }
 
-/** Start of a hub. */
+/** State of a hub while it starts. */
 export interface HubStart {
   readonly options: HubOptions;
   readonly clock: Clock;
@@ -71,7 +74,7 @@ export interface HubStart {
   readonly teardowns: Teardown[];
 }
 
-/** Parts that a hub has before it receives messages. */
+/** Parts that a hub has before it can receive messages. */
 export interface HubParts {
   readonly database: HubDatabase;
   readonly states: RegistryStates;

@@ -25,7 +25,7 @@ export async function startDeliveries(
     motorizationOf: async (vin) => motorizationIn(await reader.status(vin)),
     changed: () => monitors.wake(),
   });
-  // Only one hub uses an SQLite file, so existing claims belong to a killed hub.
+  // Only one hub uses an SQLite file, so any existing claims belong to a killed hub.
   if (options.database === undefined) await store.releaseAll();
   deliveries.begin();
   teardowns.unshift(() => deliveries.stop());
@@ -45,7 +45,7 @@ export function startIntake(
     measures,
     waiting: () => deliveries.wake(),
     forgotten: (vins) => erasures.forgottenSent(vins),
-    // At the embedded broker a refused car keeps its messages.
+    // With the embedded broker, a refused car keeps its messages itself.
     ...(options.broker && { unregistered: database.unregistered }),
     soon: (work) => setImmediate(work),
     after,
@@ -54,7 +54,9 @@ export function startIntake(
   return intake;
 }
 
-/** Starts the search for registered cars whose messages were kept aside. Wake it when the registry has changed. */
+/**
+ * Starts the search for registered cars whose messages were kept aside. Call its `wake` when the registry has changed.
+ */
 export function startUnregistered(
   { log, after, teardowns }: HubStart,
   { database }: HubParts,
@@ -71,13 +73,13 @@ export interface RunningBroker {
   readonly broker: HubBroker;
   /** Set if the broker runs in this process. */
   readonly embedded?: Awaited<ReturnType<typeof startEmbedded>>;
-  /** Resolves if another hub takes the name at an external broker. */
+  /** Resolves when another hub takes this hub's name at an external broker. */
   readonly displaced: Promise<VigieError>;
 }
 
 /**
- * Starts the broker or connects to an external one, and starts the erasures, which need it. `identity` is unique to
- * this hub.
+ * Starts the broker or connects to an external one. Then starts the clearing of retained messages of forgotten cars,
+ * which needs the broker. `identity` is unique to this hub.
  */
 export async function startBroker(
   start: HubStart,

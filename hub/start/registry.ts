@@ -1,4 +1,4 @@
-/** Opens the registry of a hub, for commands that change it whether the hub runs or not. */
+/** Opens the registry of a hub, for commands that change the registry whether or not the hub is running. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GroupKeyStore } from '../core/group-keys.ts';
@@ -26,7 +26,7 @@ export interface OpenRegistry {
   close(): Promise<void>;
 }
 
-/** Returns true if a hub has used the directory: it contains an SQLite file, or with PostgreSQL keys. */
+/** Returns true if a hub has used the directory: it contains an SQLite file or, with PostgreSQL, keys. */
 export function isHubPlace({ data, database }: HubPlace): boolean {
   return existsSync(database === undefined ? databaseFile(data) : join(data, 'keys'));
 }
@@ -36,12 +36,15 @@ export function hasRun({ data }: HubPlace): boolean {
   return existsSync(join(data, 'keys', 'trust.json'));
 }
 
-/** Returns true if the hub of the directory was ever started with TLS, and therefore enrols cars. */
+/** Returns true if the hub of the directory was ever started with TLS, which means that it enrols cars. */
 export function usesTls({ data }: HubPlace): boolean {
   return existsSync(join(data, 'hub.pem'));
 }
 
-/** Opens the database of a hub, even while the hub runs. Rejects like `startHub`, except for the directory lock. */
+/**
+ * Opens the database of a hub, even while the hub is running. Rejects as `startHub` does, except for the lock of the
+ * directory.
+ */
 export async function openRegistry({ data, database: url }: HubPlace, log: HubLog): Promise<OpenRegistry> {
   makeHubDirectory(data, log);
   if (url === undefined) {

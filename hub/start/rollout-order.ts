@@ -1,4 +1,6 @@
-/** Reads a configuration, its profile and the files of the profile from this machine, for the cars of a fleet. */
+/**
+ * Reads from this machine a configuration, its profile and the profile's files, to send them to the cars of a fleet.
+ */
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { SentFile } from '../../adapters/service/generation-files.ts';
@@ -11,15 +13,15 @@ import { commandBounds, encodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { ConfigurationOrder } from '../../protocol/schema/order.ts';
 
-/** VIN of no real car. The hub uses it to validate the content that it sends to all cars. */
+/** A VIN that no real car has. The hub uses it to validate the content that it sends to all cars. */
 const ANY_CAR = 'VF3VGEANYCAR00001';
-/** Size of the rest of the command and its signature, bytes. */
+/** Size in bytes of the rest of the command and its signature. */
 const FRAME = 1_024;
 
 /**
- * Returns the content of a roll-out. Certificates and keys are in the cars and are not needed here.
+ * Returns the content of a roll-out. Certificates and keys are in the cars and not needed here.
  * @throws FilesRefused with all faults of configuration and profile
- * @throws VigieError `usage.wrong` if the content is not suitable for a whole fleet, or is too large
+ * @throws VigieError `usage.wrong` if the content is too large or not suitable for a whole fleet
  */
 export function rolloutOrder(file: string, label: string): ConfigurationOrder {
   const folder = resolve(dirname(file));

@@ -1,4 +1,7 @@
-/** Regular work of a hub: missing messages, roll-outs, due times set by a fast clock, and old messages. */
+/**
+ * Regular work of a hub: requests for missing messages, roll-outs, corrections of due times, and removal of old
+ * messages.
+ */
 import { randomUUID } from 'node:crypto';
 import { Backoff } from '../../agent/backoff.ts';
 import { DueTimes } from '../core/due-times.ts';
@@ -9,9 +12,15 @@ import { expireUnregistered } from '../core/unregistered.ts';
 import { MONITOR_WAIT } from './monitors.ts';
 import type { HubParts, HubStart } from './options.ts';
 
-/** Waits between requests for missing messages, ms. The previous command has expired, as it is valid for 2 minutes. */
+/**
+ * Waits between requests for missing messages, in ms. The previous command has expired by then, as it is valid for 2
+ * minutes.
+ */
 const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
-/** Waits for a car that did not answer to a configuration, ms. As {@link RESEND}. */
+/**
+ * Waits for a car that did not answer a configuration, in ms. As {@link RESEND}, they are longer than a command is
+ * valid.
+ */
 const ROLLOUT = { first: 250_000, longest: 900_000 };
 /** Longest wait of each kind of regular work, ms. */
 const MAX_WAITS_MS = {
@@ -27,7 +36,7 @@ export function startRounds(
   { database, commands, measures }: HubParts,
 ): ResendRequests {
   const shared = { clock, log, after };
-  // Random, so that cars that lost messages together are not asked together.
+  // Random, so that the hub does not ask all cars at once that lost messages together.
   const waitOf = (range: typeof RESEND) => (attempts: number) =>
     new Backoff(range, () => 0.5 + Math.random() / 2, attempts).next();
   const asking = { ...shared, commands, newId: randomUUID };

@@ -23,7 +23,7 @@ import type { RunningBroker } from './receiving.ts';
 
 type Views = Pick<HandlersParts, 'overview' | 'events' | 'live' | 'viewers'>;
 
-/** Creates the views of all cars and of single ones for people who watch. */
+/** Creates the views of all cars together and of single cars, for people who watch them. */
 export function hubViews({ clock, log, after }: HubStart, database: HubDatabase, broker: HubBroker): Views {
   const { overviewReader, reader, news } = database;
   const looking = { reader: overviewReader, clock, turn: () => new Promise<void>(setImmediate) };

@@ -20,7 +20,7 @@ interface SignInOptions {
   readonly log: Log;
 }
 
-/** Validity of the token after a sign-in, ms: a working day. */
+/** Validity of the token after a sign-in, in ms: a working day. */
 const LASTS = 8 * 3_600_000;
 
 /** @throws VigieError `input.unreadable` if a secret cannot be read */
@@ -28,7 +28,7 @@ export function signInAt(
   { clientSecretFile, permits, ...provider }: SignInConfiguration,
   { states, registry, keys, clock, log }: SignInOptions,
 ): { readonly address: string; readonly add: (router: Router) => void } {
-  // A right that users cannot hold is never granted by a sign-in, only by name.
+  // A sign-in never grants a right that users cannot hold; only `vigie hub token` grants such a right.
   const scopes = [...userScopes(new Set(permits))];
   const signIn = new SignIn({
     provider: {

@@ -178,7 +178,7 @@ function refuse(): never {
   throw new VigieError('command.unsupported', 'monitors, callbacks and commands belong to a fleet or a user: name one');
 }
 
-/** No monitors: those of fleets and users are added to each request about them (books.ts). */
+/** No monitors: those of fleets and users are added only to requests about monitors (books.ts). */
 const monitors: MonitorBook = {
   all: [],
   get: () => undefined,
