@@ -1,4 +1,7 @@
-/** `vigie bench --agent`, which only a bench starts: the agent alone, in a process that the page can kill. */
+/**
+ * `vigie bench --agent`, which only a bench starts: only the agent, in a process of its own that the user can kill on
+ * the page.
+ */
 import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import type { FrameBatch, FrameSender, FrameSource, OutgoingFrame } from '../agent/ports.ts';
@@ -18,7 +21,7 @@ const LONGEST_END = 15_000;
 /** Runs until the bench closes the channel to this process, or crashes. */
 export async function benchAgent(): Promise<void> {
   if (process.send === undefined) throw new VigieError('usage.wrong', '--agent is for the bench itself: leave it out');
-  // Ctrl-C reaches all processes of a terminal; the bench ends this one.
+  // Ctrl-C reaches all processes of a terminal, but the bench must end this one.
   process.on('SIGINT', () => undefined);
   const ended = new Promise<void>((resolve) => {
     process.once('disconnect', resolve);
@@ -88,11 +91,11 @@ function answer(what: 'outbox' | 'status', car: Car | undefined): void {
 }
 
 function say(words: FromAgent): void {
-  // If the bench has ended, the agent ends.
+  // When the bench has ended, this process ends too.
   if (process.connected) process.send?.(words);
 }
 
-/** This process's end of the cable: frames are exchanged over the channel. */
+/** The end of the cable in this process: it exchanges frames over the channel to the bench. */
 class FarCable implements FrameSource, FrameSender {
   readonly buses: string[] = [];
   #receive: ((batch: FrameBatch) => void) | undefined;

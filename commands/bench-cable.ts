@@ -1,10 +1,10 @@
-/** The cable between the simulated car and its unit, which the user unplugs from the page. */
+/** The cable between the simulated car and its unit. The user can unplug it on the page. */
 import type { FrameBatch, FrameSender, FrameSource, OutgoingFrame } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
 
 export class BenchCable implements FrameSource, FrameSender {
   readonly #car: FrameSource & FrameSender;
-  /** False while unplugged: no frame passes between the car and the unit, and the car continues alone. */
+  /** False while unplugged: no frame passes between the car and the unit, and the car keeps driving alone. */
   plugged = true;
 
   constructor(car: FrameSource & FrameSender) {

@@ -1,4 +1,7 @@
-/** Channels for notifications of a bench: also to receivers on this machine, and to browsers with the bench's key. */
+/**
+ * Notification channels of a bench. They also reach receivers on this machine, and browsers that subscribed with the
+ * bench's key.
+ */
 import { createECDH } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +12,7 @@ import { callbackSettings, defaultsOf } from '../protocol/settings.ts';
 /** Contact address, which push services require of an operator (RFC 8292 §2.1). A bench has no operator. */
 const SUBJECT = 'mailto:bench@example.org';
 
-/** @param data folder of the bench. Subscriptions of browsers are valid while it contains the key. */
+/** @param data folder of the bench. Subscriptions of browsers are valid as long as it contains the key. */
 export function benchCallbacks(data: string): CallbacksConfiguration {
   const privateKeyFile = join(data, 'push.key');
   const keys = createECDH('prime256v1');

@@ -14,7 +14,10 @@ import { defined } from '../protocol/defined.ts';
 import { watchedSettings } from '../protocol/settings.ts';
 import { BenchCable } from './bench-cable.ts';
 
-/** Interval of saving the simulated car, ms: a real car keeps its odometer when the agent is killed. */
+/**
+ * Time in ms between two saves of the simulated car: like a real one, it must keep its odometer when the agent is
+ * killed.
+ */
 const REMEMBER_EVERY = 5_000;
 
 interface BenchAgentOptions
@@ -29,15 +32,15 @@ interface BenchAgentOptions
 
 export interface BenchCarOptions extends BenchAgentOptions, Pick<SimulatedCarOptions, 'begin' | 'driving'> {
   readonly scenario: ScenarioName;
-  /** Scene to play at the start, instead of the scenario. */
+  /** Scene to play at the start instead of the scenario. */
   readonly scene?: SceneName;
-  /** Controls of the bench for the user of its page. If omitted, none. */
+  /** Controls of the bench for the user of its page. If omitted, there are none. */
   readonly controls?: (car: SimulatedCar, cable: BenchCable) => BenchControls;
 }
 
 export interface BenchCar extends Car {
   readonly cable: BenchCable;
-  /** Stops the agent alone. The simulated car stays parked until its cable is started again. */
+  /** Stops only the agent. The simulated car stays parked until its cable is started again. */
   stopAgent(): Promise<void>;
 }
 
@@ -92,7 +95,7 @@ export function startBenchAgent(options: BenchAgentOptions, cable: FrameSource &
     ...options,
     sources: [cable],
     sender: cable,
-    // All cars are on one machine with a viewer, and the broker has enough capacity.
+    // All cars are on one machine and somebody watches them, and the broker has enough capacity.
     backoff: { first: 500, longest: 4_000 },
     // A bench always has a viewer.
     settings: watchedSettings,

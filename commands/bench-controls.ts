@@ -1,4 +1,4 @@
-/** Controls of the bench on the page: unplugging broker, car and agent, and playing scenes. */
+/** Controls of the bench on the page: they unplug broker, car and agent, and play scenes. */
 
 import type { BenchControls, BenchPlug } from '../adapters/http/own-routes.ts';
 import type { EmbeddedBroker } from '../adapters/mqtt/index.ts';
@@ -20,7 +20,7 @@ interface BenchParts {
 
 export function benchControls({ broker, car, cable, place, messages }: BenchParts): BenchControls {
   let runs = true;
-  // Executes requests one after the other.
+  // Each request waits for the previous one.
   let before: Promise<unknown> = Promise.resolve();
   const turn = async (plug: BenchPlug, wanted: boolean): Promise<void> => {
     if (plug === 'car') {

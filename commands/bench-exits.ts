@@ -1,4 +1,4 @@
-/** Plain topics and the description for Home Assistant at the broker of a bench. */
+/** Topics with plain values, and the description for Home Assistant, at the broker of a bench. */
 import type { MqttAddress } from '../adapters/mqtt/index.ts';
 import type { CarExits } from '../assembly/exits.ts';
 import { configurationDefaults } from '../config/defaults.ts';

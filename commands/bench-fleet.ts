@@ -24,7 +24,7 @@ import { untilSignal } from './signals.ts';
 
 /** Number of started cars after which the bench prints a progress line. */
 const PROGRESS_CARS = 10;
-/** Interval of reports of acknowledged messages, ms. */
+/** Time in ms between two reports of acknowledged messages. */
 const REPORT_EVERY = 30_000;
 
 export interface BenchFleetOptions {
@@ -39,12 +39,12 @@ export interface BenchFleetOptions {
   readonly tiles: MapTiles | undefined;
 }
 
-/** Returns the VIN of a bench car. VINs are numbered from 1; the first is that of a bench with one car. */
+/** Returns the VIN of a bench car. Cars are numbered from 1; the first has the VIN of a bench with a single car. */
 function vinOfCar(index: number): string {
   return `VF3VGEBENCH${String(index + 1).padStart(6, '0')}`;
 }
 
-/** Runs until a signal. Reports when every car has had a message acknowledged. */
+/** Runs until a signal arrives. Reports when the broker has acknowledged a message of every car. */
 export async function benchFleet({
   data,
   cars: number,
@@ -103,7 +103,7 @@ export async function benchFleet({
   await hub.stop();
 }
 
-/** Registers the cars of the bench, each with a new password, in a hub that does not run yet. */
+/** Registers the cars of the bench, each with a new password, in a hub that is not yet running. */
 async function registerCars(
   place: HubPlace,
   vins: readonly string[],

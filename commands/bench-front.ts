@@ -1,4 +1,7 @@
-/** HTTP interface of a bench whose agent has a separate process: serves page and plugs, forwards all other requests. */
+/**
+ * HTTP interface of a bench whose agent has a separate process: serves the page and the plugs, and forwards all other
+ * requests.
+ */
 
 import { request } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -17,7 +20,7 @@ export interface FrontAgent {
   readonly port: number | undefined;
   /** ID of the agent's process; undefined without a process. */
   readonly pid: number | undefined;
-  /** Its answer to `/vigie/v1/car`, which never changes; undefined if it was never ready. */
+  /** The agent's response for `/vigie/v1/car`, which never changes; undefined if the agent was never ready. */
   readonly description: string | undefined;
 }
 
@@ -58,10 +61,10 @@ export async function startFront(options: BenchFrontOptions): Promise<Pick<Runni
   };
 }
 
-/** Headers that this server has checked itself, and hop-by-hop headers. */
+/** Headers that this server has checked itself and does not forward, and hop-by-hop headers. */
 const OWN_HEADERS = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'connection', 'keep-alive'];
 
-/** Forwards the request to the agent, and returns its answer. */
+/** Forwards the request to the agent, and returns the agent's response. */
 function forward({ env, req }: RequestContext, agent: FrontAgent): Promise<Response> | Response {
   const { port } = agent;
   if (port === undefined) return instead(env, req.path, agent);
@@ -87,7 +90,7 @@ function forward({ env, req }: RequestContext, agent: FrontAgent): Promise<Respo
       });
       outgoing.flushHeaders();
       answer.pipe(outgoing);
-      // The agent was killed during its answer, or the client has disconnected.
+      // The agent was killed during its response, or the client has disconnected.
       answer.once('error', () => outgoing.destroy());
       outgoing.once('close', () => asked.destroy());
       resolve(RESPONSE_ALREADY_SENT);
@@ -101,7 +104,7 @@ function forward({ env, req }: RequestContext, agent: FrontAgent): Promise<Respo
   return answered;
 }
 
-/** Answers while the agent does not run: the page shows the name of the car then too. */
+/** Responds while the agent is not running, so that the page still shows the name of the car. */
 function instead(env: RequestContext['env'], path: string, { port, pid, description }: FrontAgent): Response {
   const json = { 'Content-Type': 'application/json' };
   if (path === '/vigie/v1/car' && description !== undefined) return respond(env, 200, description, json);

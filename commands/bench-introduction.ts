@@ -12,7 +12,7 @@ interface IntroducedOptions {
 }
 
 /** @param url address of the page */
-/** @param lan address that admits one browser, if the page is available in the local network */
+/** @param lan address that admits one browser, if the page is available on the local network */
 export function introduction(
   rig: Rig,
   options: IntroducedOptions,
@@ -44,7 +44,7 @@ function commandsToTry(
   { vin, broker }: Rig,
   { data, username, passwordFile, ca }: IntroducedOptions,
 ): readonly string[] {
-  // The broker of a hub admits only the car under its own name.
+  // The broker of a hub admits a car only under its own name.
   if (username === vin) {
     const hub = `${broker.startsWith('mqtts:') ? 'https' : 'http'}://${new URL(broker).hostname}:8080`;
     return [

@@ -1,4 +1,7 @@
-/** `vigie bench --lan`: the page over HTTPS in the local network, for people who received its token from the user. */
+/**
+ * `vigie bench --lan`: the page over HTTPS on the local network, for people to whom the user gave its address with a
+ * token.
+ */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
@@ -11,25 +14,25 @@ import { DAY } from '../protocol/calendar.ts';
 
 /** Default port of the page. */
 export const STANDARD_LAN = 8443;
-/** Remaining validity at which a certificate is replaced, ms. */
+/** Remaining validity in ms at which a certificate is replaced. */
 const RENEWED = 30 * DAY;
 
 export interface LanPage {
   readonly serving: LanServing;
   /** Returns the address for one browser; `port` is the port of the interface. */
   url(port: string, token?: string): string;
-  /** SHA-256 fingerprint of the certificate, in the format of browsers. */
+  /** SHA-256 fingerprint of the certificate, in the format that browsers show. */
   readonly fingerprint: string;
 }
 
 /**
- * Returns the page. The certificate is stored in `data`, so that a browser asks once whether to trust it, and
+ * Returns the page. The certificate is stored in `data`, so that a browser asks only once whether to trust it, and is
  * replaced when the machine's addresses have changed. `used` receives the next token after a browser was admitted.
  */
 export function lanPage(data: string, now: number, used: (token: string) => void): LanPage {
   const [cert, key] = [join(data, 'lan.pem'), join(data, 'lan-key.pem')];
   const addresses = addressesOfMachine();
-  // Browsers cannot use a machine name with other characters.
+  // Browsers cannot use a machine name that contains other characters.
   const names = [...new Set(['localhost', hostname(), `${hostname()}.local`, '127.0.0.1', ...addresses])].filter(
     (name) => /^[a-z0-9.-]+$/i.test(name),
   );
@@ -54,7 +57,7 @@ function isGood(cert: string, key: string, names: readonly string[], now: number
       (isIPv4(name) ? found.checkIP(name) : found.checkHost(name, { subject: 'never' })) !== undefined;
     return names.every(covers) && Date.parse(found.validTo) > now + RENEWED;
   } catch {
-    // Missing or damaged: it is replaced.
+    // The certificate is missing or damaged: it is replaced.
     return false;
   }
 }

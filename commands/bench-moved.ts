@@ -1,4 +1,4 @@
-/** Moves the agent of a bench to a separate process. Page, broker and simulated car stay in the bench. */
+/** Moves the agent of a bench to a separate process. The page, the broker and the simulated car stay in the bench. */
 
 import type { BenchControls } from '../adapters/http/own-routes.ts';
 import type { Clock, Log } from '../agent/ports.ts';
@@ -18,7 +18,9 @@ export interface MoveOptions {
   readonly order: Omit<AgentOrder, 'buses'>;
   readonly bench: BenchControls;
   readonly lan?: LanServing | undefined;
-  /** Sets the function that the broker calls with each message before acknowledging. Omitted for other brokers. */
+  /**
+   * Sets the function that the broker calls with each message before acknowledging it. Omitted for an external broker.
+   */
   readonly receive?: ((take: BenchReceiver['take']) => void) | undefined;
   readonly report: Pick<BenchReport, 'published' | 'tell'>;
   readonly say: (line: string) => void;
@@ -34,7 +36,7 @@ export interface MovedAgent {
   stop(): Promise<void>;
 }
 
-/** Moves the agent. Rejects if another program took the port of the page meanwhile, or the agent does not start. */
+/** Moves the agent. Rejects if another program took the page's port meanwhile, or if the agent does not start. */
 export async function moveAgent(options: MoveOptions): Promise<MovedAgent> {
   const { car, lan, bench, report, say, clock, log } = options;
   const { cable, outbox } = car;

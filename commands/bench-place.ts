@@ -1,6 +1,6 @@
 /**
- * Decides the process in which the agent of a bench runs: the process of the bench, to save the memory of a second one,
- * until the user wants to kill it from the page.
+ * Decides in which process the agent of a bench runs: in the bench's own process, to save the memory of a second one,
+ * until the user wants to kill the agent on the page.
  */
 import { VigieError } from '../protocol/errors.ts';
 import type { BenchReportEvent } from '../protocol/interface/own/outbox.ts';
@@ -8,11 +8,11 @@ import type { MovedAgent, MoveOptions } from './bench-moved.ts';
 
 export class AgentPlace {
   readonly #options: () => MoveOptions;
-  /** Settles when the agent runs in its separate process. */
+  /** Settles when the agent is running in its separate process, or could not be moved. */
   #move: Promise<MovedAgent> | undefined;
   #moved: MovedAgent | undefined;
   #fail: (error: Error) => void = () => undefined;
-  /** Rejects if the agent could not be moved: the bench has no agent then. */
+  /** Rejects if the agent could not be moved: the bench then has no agent. */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
   });
@@ -26,8 +26,9 @@ export class AgentPlace {
   }
 
   /**
-   * Starts the agent in a separate process, or kills it. The move continues after this has resolved, because the
-   * server of the request ends meanwhile. Rejects with `input.malformed` while the agent runs in the bench itself.
+   * Starts the agent in a separate process, or kills it. The move continues after this has resolved, because it stops
+   * the server that handles the request. Rejects with `input.malformed` if the agent is to be killed while it runs in
+   * the bench itself.
    */
   async turn(wanted: boolean): Promise<void> {
     if (this.#moved !== undefined) return this.#moved.turn(wanted);
@@ -44,7 +45,9 @@ export class AgentPlace {
     }, this.#fail);
   }
 
-  /** Returns true if the separate process will report on car and link; if false, ask the agent of the bench. */
+  /**
+   * Returns true if the separate process will report on car and link. If false, read them from the agent in the bench.
+   */
   tells(): boolean {
     this.#moved?.ask();
     return this.#move !== undefined;

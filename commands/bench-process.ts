@@ -1,4 +1,4 @@
-/** Separate process of a bench's agent, started when the user wants to kill the agent. */
+/** Separate process for a bench's agent, started when the user wants to kill the agent. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { FrameBatch } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -8,7 +8,7 @@ import type { Told } from './bench-report.ts';
 import { type AgentOrder, copyOf, type FromAgent, type ToAgent } from './bench-words.ts';
 import { ownProgram } from './own-program.ts';
 
-/** Largest number of unconfirmed batches. A slower agent misses further batches, as it would on a bus. */
+/** Largest number of unconfirmed batches. A slower agent misses further batches, as it would on a real bus. */
 const MOST_ON_THE_WAY = 100;
 
 export interface AgentProcessOptions {
@@ -28,7 +28,7 @@ export class AgentProcess {
   #outbox: OutboxReport;
   /** Port of its interface; undefined while it does not run. */
   port: number | undefined;
-  /** Its answer to `/vigie/v1/car`. */
+  /** The agent's response for `/vigie/v1/car`. */
   description: string | undefined;
 
   constructor(options: AgentProcessOptions) {
@@ -36,7 +36,7 @@ export class AgentProcess {
     this.#outbox = options.outbox;
   }
 
-  /** Last report, also of a killed agent. Requests a new report from a running agent. */
+  /** Last report, even if the agent was killed since. Requests a new report from a running agent. */
   get outbox(): OutboxReport {
     this.ask('outbox');
     return this.#outbox;
@@ -50,7 +50,7 @@ export class AgentProcess {
     if (this.port !== undefined) this.#say({ ask: what });
   }
 
-  /** Starts it. Resolves when it is ready; rejects if it ends before. */
+  /** Starts the process. Resolves when the agent is ready; rejects if the process ends before. */
   async start(): Promise<void> {
     if (this.#child !== undefined) return;
     const child = spawn(process.execPath, ownProgram(['bench', '--agent']), {
@@ -61,7 +61,7 @@ export class AgentProcess {
     this.#onTheWay = 0;
     const exit = new Promise<unknown>((resolve) => {
       child.once('exit', resolve);
-      // A process that could not be started emits no `exit`.
+      // If the process could not be started, there is no `exit` event.
       child.once('error', () => child.pid === undefined && resolve(undefined));
     });
     this.#ended = exit.then(() => {
@@ -92,20 +92,20 @@ export class AgentProcess {
     this.#say({ batch: copyOf(batch) }, () => this.#onTheWay--);
   }
 
-  /** Ends it like a power cut: it writes nothing more. */
+  /** Ends the process as in a power cut: it writes nothing more. */
   async kill(): Promise<void> {
     this.#child?.kill('SIGKILL');
     await this.#ended;
   }
 
-  /** Ends it after it has handed over open records. */
+  /** Ends the process after the agent has stored open records. */
   async stop(): Promise<void> {
     if (this.#child?.connected === true) this.#child.disconnect();
     await this.#ended;
   }
 
   #say(words: ToAgent, done: () => void = () => undefined): void {
-    // A process that has ended receives nothing. Its end settles all waiting requests.
+    // A process that has ended cannot receive anything. Its end settles all waiting requests.
     if (this.#child?.connected === true) this.#child.send(words, () => done());
     else done();
   }

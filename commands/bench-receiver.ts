@@ -1,4 +1,7 @@
-/** Counts messages that the embedded broker of a bench received: independent, and also while the agent is killed. */
+/**
+ * Counts messages that the embedded broker of a bench received: independently of the agent, and even while it is
+ * killed.
+ */
 import type { OutboxNumbers } from '../assembly/own-outbox.ts';
 import { Lives } from '../hub/core/lives.ts';
 import { ClassNumbers } from '../hub/core/numbers.ts';
@@ -10,7 +13,7 @@ import { parseTopic } from '../protocol/topics.ts';
 
 interface Received {
   readonly numbers: ClassNumbers;
-  /** Received numbers by start of the agent. */
+  /** Received numbers, by start of the agent. */
   readonly seen: Map<number, Runs>;
   /** Number of messages that arrived for the first time, and number of duplicates. */
   arrived: number;
@@ -22,7 +25,10 @@ export class BenchReceiver {
   readonly #lives = new Lives();
   readonly #classes: readonly Received[];
 
-  /** Counts from the present content of `store`: a number that waits in it, or that it lacks, has yet to arrive. */
+  /**
+   * Counts from the present contents of `store`: of the numbers that it has assigned, only its `entries` and those that
+   * it owes (`owed`) have not arrived.
+   */
   constructor(vin: string, store: OutboxNumbers) {
     this.#vin = vin;
     const acknowledged = classes.map((_, priority) => {
@@ -43,7 +49,7 @@ export class BenchReceiver {
     }));
   }
 
-  /** Counts a message that the broker is about to acknowledge. Throws `message.malformed` for an invalid one. */
+  /** Counts a message that the broker is about to acknowledge. Throws `message.malformed` if the message is invalid. */
   take(topic: string, payload: Uint8Array): void {
     const { vin, direction } = parseTopic(topic) ?? {};
     if (vin !== this.#vin || direction !== 'up') return;

@@ -5,20 +5,20 @@ import { readableBody } from '../protocol/readable.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import { Catalogs } from '../protocol/signals/catalog.ts';
 
-/** Sources for the report about the car. */
+/** Data for the report about the car. */
 export interface Told {
   readonly status: Pick<StatusReader, 'contents'>;
   /** Number of messages that the broker has not acknowledged. */
   readonly waiting: number;
 }
 
-/** Report of a running bench: each event of the car, and its state when `tell` is called. */
+/** Report of a running bench: prints each event of the car, and the car's state when `tell` is called. */
 export class BenchReport {
   /** Returns UTC milliseconds. */
   readonly #now: () => number;
   readonly #write: (line: string) => void;
   readonly #topics = new Set<string>();
-  /** Trips whose start was printed: an open trip sends several messages. */
+  /** Trips whose start was printed: an open trip is sent in several messages. */
   readonly #trips = new Set<string>();
   readonly #catalogs = new Catalogs();
   #bytes = 0;
@@ -45,13 +45,13 @@ export class BenchReport {
     if (event !== undefined) this.#line(event);
   }
 
-  /** Total size of the acknowledged messages, and of the same messages as JSON. */
+  /** Total size of the acknowledged messages, and their total size as JSON. */
   get sizes(): { readonly bytes: number; readonly json: number } {
     return { bytes: this.#bytes, json: this.#json };
   }
 
   #count(message: Message, bytes: number): void {
-    // The readable form of a capture omits its frames.
+    // The readable form of a capture omits its frames, so its size cannot be compared.
     if (message.kind === 'capture') return;
     this.#bytes += bytes;
     this.#json += Buffer.byteLength(JSON.stringify({ ...message, body: readableBody(message, this.#catalogs) }));

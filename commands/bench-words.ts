@@ -1,4 +1,4 @@
-/** Messages between a bench and its agent process, over the channel between them. */
+/** Messages between a bench and its agent process, sent over the channel between them. */
 
 import type { Level } from '../adapters/logging/stream.ts';
 import type { TlsFiles } from '../adapters/mqtt/index.ts';
@@ -27,22 +27,22 @@ export interface AgentOrder {
   /** Address of the page, which forwards its requests to the agent. */
   readonly page: string;
   readonly tiles: MapTiles | undefined;
-  /** True if the broker also gets plain topics for Home Assistant. */
+  /** True if the broker also gets topics with plain values for Home Assistant. */
   readonly homeAssistant: boolean;
   readonly log: Level;
-  /** State of the simulated car. */
+  /** Names of the buses of the simulated car. */
   readonly buses: readonly string[];
 }
 
 export type ToAgent =
   | { readonly begin: AgentOrder }
   | { readonly batch: FrameBatch }
-  /** Outcome of the frame with this number. `fault`: why it was not sent. */
+  /** Outcome of the frame with this number. `fault`: reason why it was not sent. */
   | { readonly sent: number; readonly fault?: string }
   | { readonly ask: 'outbox' | 'status' };
 
 export type FromAgent =
-  /** Port of the agent's interface, and the agent's answer to `/vigie/v1/car`. */
+  /** Port of the agent's interface, and the agent's response for `/vigie/v1/car`. */
   | { readonly ready: number; readonly car: string }
   | { readonly fault: string }
   | { readonly outbox: OutboxReport }

@@ -32,7 +32,7 @@ import { untilSignal } from './signals.ts';
 
 /** VIN of the bench car: VF is the code of the maker's country; no check digit outside North America (ISO 3779). */
 const BENCH_VIN = 'VF3VGEBENCH000001';
-/** Delay of the first report about the car, and interval of reports, ms. */
+/** Delay in ms of the first report about the car, and time in ms between two reports. */
 const FIRST_REPORT = 10_000;
 const REPORT_EVERY = 30_000;
 
@@ -224,7 +224,7 @@ function listBench(rig: Rig, data: string, log: Log): void {
   }
 }
 
-/** @returns function that ends the reports */
+/** Calls `tell` regularly. @returns a function that ends the reports */
 function reportRepeatedly(tell: () => void): () => void {
   const first = setTimeout(tell, FIRST_REPORT);
   const reporting = setInterval(tell, REPORT_EVERY);
@@ -236,7 +236,10 @@ function reportRepeatedly(tell: () => void): () => void {
 
 type Accept = NonNullable<ConstructorParameters<typeof EmbeddedBroker>[0]>['accept'] & {};
 
-/** Starts the broker on the requested or standard port. If another program uses the standard port, on any free port. */
+/**
+ * Starts the broker on the requested or the standard port, or on any free port if another program uses the standard
+ * one.
+ */
 async function startBroker(asked: number | undefined, accept: Accept): Promise<EmbeddedBroker> {
   const broker = new EmbeddedBroker({ port: asked ?? STANDARD_BROKER, accept });
   try {

@@ -14,7 +14,7 @@ export interface BrokerOptions {
   readonly data: string;
   readonly username?: string;
   readonly passwordFile?: string;
-  /** Paths of certificates, PEM. */
+  /** Paths of certificates in PEM. */
   readonly ca?: string;
   readonly cert?: string;
   readonly certKey?: string;
@@ -38,8 +38,8 @@ export function withBroker(command: Command, url: string): Command {
 const HUB_HINT = 'the broker of a hub with a registry admits cars only: use the HTTP interface (vigie send --hub URL)';
 
 /**
- * Connects to the broker. @throws VigieError `usage.wrong` for options that contradict each other or name no broker,
- * and the errors of reading the files and of {@link CloudClient.connect}
+ * Connects to the broker. @throws VigieError `usage.wrong` if options contradict each other or name no broker, and the
+ * errors of reading the files and of {@link CloudClient.connect}
  */
 export function connectTo(options: BrokerOptions): Promise<CloudClient> {
   const url = options.broker ?? readRig(options.data)?.broker;
@@ -67,7 +67,8 @@ export function loginOf({ username, passwordFile }: Pick<BrokerOptions, 'usernam
 
 /**
  * Returns the TLS files for the broker at `url`.
- * @throws VigieError `usage.wrong` for a certificate without its key or the reverse, or for a URL without TLS
+ * @throws VigieError `usage.wrong` for a certificate without its key, a key without its certificate, or a URL without
+ * TLS
  */
 export function certificates(
   { ca, cert, certKey: key }: Pick<BrokerOptions, 'ca' | 'cert' | 'certKey'>,

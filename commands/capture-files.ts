@@ -1,4 +1,4 @@
-/** Writes captures as logs to a folder, one file each: candump as parts arrive, MDF4 when all have arrived. */
+/** Writes captures as logs to a folder, one file each: candump while parts arrive, MDF4 when all have arrived. */
 
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const endings = { candump: 'log', mdf4: 'mf4' } as const satisfies Record<Captur
 
 interface OpenFile {
   readonly path: string;
-  /** Parts of an MDF4 file, which is written in one piece. */
+  /** Parts of an MDF4 file, which can only be written as a whole. */
   readonly parts: Capture[];
   /** Number of the next part to write. */
   next: number;
@@ -60,14 +60,14 @@ export class CaptureFiles {
     }
   }
 
-  /** Writes the parts whose predecessors are missing, and reports the missing parts. */
+  /** Writes the parts that wait for missing ones, and reports the missing parts. */
   close(): void {
     for (const file of this.#open.values()) {
       const { path, early } = file;
       const late = [...early.values()].sort((a, b) => a.part - b.part);
       const [first] = late;
       let next = file.next;
-      // Messages from before the watch do not arrive again. The car itself still has them.
+      // Messages that were sent before the watch began do not arrive again. The car itself still has them.
       if (next === 0 && first !== undefined) {
         next = first.part;
         this.#report(

@@ -93,14 +93,14 @@ async function check(options: Options): Promise<void> {
   if (errors > 0) process.exitCode = 2;
 }
 
-/** Returns a finding whose file, if below the working directory, is named relative to it. */
+/** Returns the finding. If its file is below the working directory, it is named relative to that directory. */
 function fromHere(diagnostic: Diagnostic): Diagnostic {
   const { file } = diagnostic;
   const near = relative(process.cwd(), file);
   return isAbsolute(file) && near !== '' && !near.startsWith('..') ? { ...diagnostic, file: near } : diagnostic;
 }
 
-/** Returns findings about the effect of a start on the folder of the records. */
+/** Returns findings about what a start would do to the folder of records. */
 function checkRecords(data: string): Diagnostic[] {
   const find = (severity: Diagnostic['severity'], message: string, fix?: string): Diagnostic[] => [
     { file: data, line: 0, severity, message, ...defined({ fix }) },
@@ -116,7 +116,7 @@ function checkRecords(data: string): Diagnostic[] {
     }
     return fault === undefined ? [] : find('warning', fault, 'the next start writes the number again');
   } catch (error) {
-    // A folder that this user may not read is not a fault of the configuration.
+    // If this user may not read the folder, this is not a fault of the configuration.
     return find('info', `the records cannot be looked at: ${(error as Error).message}`);
   }
 }

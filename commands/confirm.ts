@@ -1,4 +1,7 @@
-/** Lets the user confirm the list of keys that a car may trust, after the car has lost the changes by commands. */
+/**
+ * Lets the user confirm the list of keys that a car may trust, after the car has lost the changes that commands had
+ * made.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';

@@ -4,8 +4,8 @@ import { VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
 
 /**
- * Reads a network description that a command names; writes warnings to standard error.
- * @throws VigieError `configuration.wrong` if it has errors; writes them to standard error first
+ * Reads a network description for a command. Writes warnings to standard error.
+ * @throws VigieError `configuration.wrong` if the description has errors; writes them to standard error first
  */
 export function loadDbc(file: string): BoundDatabase {
   const { database, diagnostics } = readDbc(file);

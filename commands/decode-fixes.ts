@@ -4,9 +4,9 @@ import { fixLogsIn, reportFixes } from './fix-logs.ts';
 import { type Format, type Lines, progressBar } from './output.ts';
 
 /**
- * Prints one line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites}. Resolves with their
- * number. `t` in UTC milliseconds, degrees, metres above mean sea level, km/h. Omits values that the receiver lacks.
- * Throws `input.unreadable`, `input.malformed`.
+ * Prints one line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites}. Resolves with the
+ * number of fixes. `t` is in UTC milliseconds, angles are in degrees, `altitude` in metres above mean sea level,
+ * `speed` in km/h. Omits values that the receiver did not report. Throws `input.unreadable`, `input.malformed`.
  */
 export async function decodeFixes(path: string, format: Format, lines: Lines): Promise<number> {
   let total = 0;
@@ -35,7 +35,7 @@ function ndjson(fix: Fix): string {
   const { t, latitude, longitude, altitude, speed, heading, satellites } = fix;
   return JSON.stringify({
     t,
-    // Resolution of 0.1 mm and 0.0001 km/h: finer than the output of receivers.
+    // Resolution of 0.1 mm and 0.0001 km/h: finer than what receivers report.
     latitude: rounded(latitude, 1e9),
     longitude: rounded(longitude, 1e9),
     altitude: rounded(altitude, 1e4),

@@ -1,10 +1,10 @@
-/** J1939 in a log: parameter groups of several packets, and fault codes (DM1, DM2). */
+/** J1939 in a log: parameter groups that consist of several packets, and fault codes (DM1, DM2). */
 import { type BoundDatabase, type DbcFrameReader, parameterGroup, type ReadFrame } from '../adapters/can/dbc/index.ts';
 import { DM1, DM2, type J1939Fault, type J1939Faults, readFaultCodes } from '../adapters/can/j1939/fault-codes.ts';
 import type { J1939Transport, ParameterGroup } from '../adapters/can/j1939/transport.ts';
 import { EXTENDED, type FrameBatch } from '../agent/ports.ts';
 
-/** A frame or group with its signals, and its fault codes if there are any. */
+/** A frame or group with its signals and, if there are any, its fault codes. */
 export type Decoded = ReadFrame & Partial<J1939Faults>;
 
 const NAMES: ReadonlyMap<number, string> = new Map([
@@ -33,7 +33,7 @@ export function groupsIn(batch: FrameBatch, transport: J1939Transport): Paramete
 /** Reads frames and groups with descriptions of J1939 networks. */
 export class ParameterGroupReader {
   readonly #reader: DbcFrameReader;
-  /** True if one of the descriptions is that of a J1939 network. */
+  /** True if one of the descriptions is of a J1939 network. */
   readonly isJ1939: boolean;
 
   constructor(reader: DbcFrameReader, databases: readonly BoundDatabase[]) {
@@ -62,7 +62,7 @@ function withFaults(decoded: ReadFrame | undefined, name: string, data: Uint8Arr
   return codes === undefined ? decoded : { ...(decoded ?? { message: name, signals: {} }), ...codes };
 }
 
-/** Returns the fault codes as text for people; empty if there are none. */
+/** Returns the fault codes in a human-readable form; empty if there are none. */
 export function faultWords({ lamps, faults }: Decoded): readonly string[] {
   if (lamps === undefined || faults === undefined) return [];
   const on = Object.entries(lamps).filter(([, lamp]) => lamp !== 'off');

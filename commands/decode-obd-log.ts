@@ -10,17 +10,17 @@ import { reportLog } from './log-summary.ts';
 import { hexText, type ObdLine, obdText } from './obd-line.ts';
 import { type Format, type Lines, progressBar } from './output.ts';
 
-/** Number of bytes in which a text shows that it is one. */
+/** Number of bytes at the start of a file that show whether it is text. */
 const HEAD_BYTES = 4096;
 
-/** Returns true for a file with lines of an adapter or of a scan instead of CAN frames. */
+/** Returns true if the file contains lines of an adapter or of a scan instead of CAN frames. */
 export async function isAnswerText(path: string): Promise<boolean> {
   if (path === '-') return false;
   let head = '';
   try {
     for await (const chunk of createReadStream(path, { end: HEAD_BYTES - 1, encoding: 'latin1' })) head += chunk;
   } catch {
-    // The reader of logs reports a file that cannot be read.
+    // The log reader reports a file that cannot be read.
     return false;
   }
   const first = head.split(/[\r\n]+/).find((line) => line.trim() !== '') ?? '';
@@ -34,9 +34,9 @@ interface Output {
 }
 
 /**
- * Prints a line for each final answer, in the order of the log, and one for each request without an answer. Resolves
- * with the number of lines.
- * @param sets add the identifiers of their commands to those of the standard
+ * Prints a line for each final answer, in the order of the log, and one for each unanswered request. Resolves with the
+ * number of lines.
+ * @param sets signal sets: the identifiers of their commands are added to the standard ones
  * @throws VigieError as {@link openLog}
  */
 export async function decodeObdLog(

@@ -10,17 +10,17 @@ import { standardTexts, valueText } from './finding-text.ts';
 import { dumpedLine, type ObdLine, obdText } from './obd-line.ts';
 import type { Format, Lines } from './output.ts';
 
-/** A text with answers. */
+/** Text that contains answers. */
 export interface AnswerText {
   readonly stream: Readable;
-  /** Name for users. */
+  /** Name of the text for users. */
   readonly name: string;
 }
 
 /**
- * `vigie decode --obd` for a text: decodes answers of an ELM327-class adapter, one `{command?, response}` per line, and
+ * `vigie decode --obd` for text: decodes answers of an ELM327-class adapter, one `{command?, response}` per line, and
  * lines of a scan (see `ScanDump`). Prints `{command, values}` or `{error}` for each line in the same order, with
- * `{vin}` and `{faults}` if the answer has them. Resolves with the number of lines that could be decoded.
+ * `{vin}` and `{faults}` if the answer contains them. Resolves with the number of lines that could be decoded.
  */
 export async function decodeAnswers(
   decoder: ObdDecoder,
@@ -59,7 +59,7 @@ export async function decodeAnswers(
 }
 
 type Decoded = Partial<DecodedExchange> & StandardAnswers;
-/** A line of a scan has its control unit and request, or only an error. */
+/** A line of a scan contains its control unit and its request, or only an error. */
 type AnswerLine = Outcome | (ObdLine & { readonly to: string });
 type Outcome = Decoded | { readonly error: string };
 

@@ -125,7 +125,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
     if (raw !== true && dbc === undefined) {
       const fixes = await isFixLog(path);
       if (!fixes && !(await isValueLog(path))) {
-        // A file that is not a log gets that error instead. Standard input cannot be opened twice.
+        // A file that is not a log causes the error of the log reader instead. Standard input cannot be opened twice.
         if (path !== '-') await (await openFrames(path, columns)).close();
         throw new VigieError('usage.wrong', 'decode needs --dbc FILE to name the signals, or --raw for plain frames');
       }
@@ -152,7 +152,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
     } finally {
       await log.close();
     }
-    // Print lines before the summary; a reader that has ended (`| head`) receives no more.
+    // Print lines before the summary. If the reader has ended (`| head`), it receives no more.
     await lines.flush();
     reportLog(log, path);
     for (const [why, count] of lostGroups ?? [])
@@ -162,7 +162,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
   if (decoded === 0) process.exitCode = NOTHING;
 }
 
-/** Decodes diagnostics in logs, or answers in texts; without a log, answers on standard input. */
+/** Decodes diagnostics in logs, or answers in text files; without a log, answers on standard input. */
 async function decodeObd(
   logs: readonly string[],
   files: readonly string[],
@@ -191,11 +191,11 @@ async function decodeObd(
 
 interface Selection {
   readonly filter: FrameFilter | undefined;
-  /** Signals to print; undefined: all. */
+  /** Signals to print. If undefined, all signals. */
   readonly chosen: Chosen | undefined;
 }
 
-/** @throws VigieError as {@link openLog}; `usage.wrong` for a recording of a receiver */
+/** @throws VigieError as {@link openLog}; `usage.wrong` for a recording of a GNSS receiver */
 async function openFrames(path: string, columns: string | undefined): Promise<LogReader> {
   try {
     return await openLog(path, defined({ columns }));
@@ -270,7 +270,7 @@ function namesOf(signals: readonly Signal[]): ReadonlySet<string> {
   return new Set(signals.map(({ name }) => name));
 }
 
-/** Returns a frame with only the chosen signals; undefined if it has none of them. */
+/** Returns the frame with only the chosen signals; undefined if it contains none of them. */
 function only(names: ReadonlyMap<string, ReadonlySet<string>>, decoded: Decoded | undefined): Decoded | undefined {
   const chosen = decoded === undefined ? undefined : names.get(decoded.message);
   if (decoded === undefined || chosen === undefined) return undefined;

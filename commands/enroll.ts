@@ -61,7 +61,8 @@ async function enrolment(url: string, { token: text, config, data }: Options): P
     ca: join(folder, 'authority.pem'),
     trust: join(folder, 'trust.json'),
   };
-  // The hub binds the token to the key: if the key were lost in a failed enrolment, the token would be useless.
+  // The hub binds the token to the key. If the key were lost in a failed enrolment, the token would be useless: store
+  // it first.
   const key = existsSync(files.key) ? readText(files.key) : await newCarKey();
   await write(files.key, key, 0o600);
   const ca = await fetchAuthority(url, token);
@@ -102,7 +103,7 @@ Next: ${isNew ? `write profile and an input such as can into ${config}, ` : ''}v
 `);
 }
 
-/** Renews the certificate. Also exits with 0 if no renewal is due. */
+/** Renews the certificate. The exit status is 0 even if no renewal is due. */
 async function renewal(url: string, { ca: caFile, cert }: Options): Promise<void> {
   if (caFile === undefined || cert === undefined) {
     throw new VigieError('usage.wrong', '--renew needs --ca and --cert, as mqtt has them in the configuration');
@@ -110,7 +111,8 @@ async function renewal(url: string, { ca: caFile, cert }: Options): Promise<void
   const [ca, pem] = [readText(caFile), readText(cert)];
   const { validFrom, validTo } = new X509Certificate(pem);
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
-  // A clock that is not set is behind. The hub's clock is right, and the authority proves the hub's identity.
+  // A clock that is not set is behind. The hub's clock is right, and the authority's certificate proves the hub's
+  // identity.
   const now = Math.max(Date.now(), await hubTime(url, ca));
   if (to - now > (to - from) / 3) {
     process.stdout.write(`${NOT_DUE}: ${cert} is good until ${new Date(to).toISOString()}\n`);
@@ -126,8 +128,8 @@ function expiryOf({ pem }: CarIdentity): string {
 }
 
 /**
- * @throws VigieError `input.malformed`, `usage.wrong` for the configuration of another car, `store.failed` if the file
- * cannot be replaced
+ * @throws VigieError `input.malformed`, `usage.wrong` if the configuration is of another car, `store.failed` if the
+ * file cannot be replaced
  */
 function readConfiguration(file: string, vin: string): Document {
   try {
@@ -171,7 +173,7 @@ function dataOf(document: Document, config: string, option: string | undefined):
   }
   const folder = process.env['VIGIE_DATA'];
   if (folder) return resolve(dirname(config), folder);
-  // The configuration of a unit may rely on the folder of the service.
+  // The configuration of a unit may rely on the default folder, that of the service.
   if (existsSync(config)) return configurationDefaults.data;
   throw new VigieError(
     'usage.wrong',
@@ -195,7 +197,9 @@ function readText(file: string): string {
   }
 }
 
-/** Writes a file for the owner of the directory, the user of the service, even if root runs the command. */
+/**
+ * Writes a file that belongs to the directory's owner, who is the user of the service, even if root runs the command.
+ */
 async function write(file: string, content: string, mode = 0o644): Promise<void> {
   await replaceFile(file, content, mode);
   if (process.getuid?.() !== 0) return;

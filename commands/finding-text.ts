@@ -1,8 +1,8 @@
-/** Formats answers of control units as lines for people. */
+/** Formats answers of control units as human-readable lines. */
 import type { ObdDecoder, ObdValue } from '../adapters/obd/index.ts';
 import type { Fault, Finding, StandardAnswers } from '../adapters/obd/j1979/index.ts';
 
-/** Usual symbols for the units of signal sets. */
+/** Usual symbols for the units in signal sets. */
 const UNITS: ReadonlyMap<string, string> = new Map([
   ['amps', 'A'],
   ['bar', 'bar'],

@@ -7,8 +7,8 @@ import { VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
 
 /**
- * Returns true if the content of a file, also compressed, is a recording of a receiver or of gpsd, and for an archive
- * with one. Always false for standard input, which cannot be read twice. Throws `input.unreadable`.
+ * Returns true if the file, compressed or not, is a recording of a GNSS receiver or of gpsd, or an archive that
+ * contains one. Always false for standard input, which cannot be read twice. Throws `input.unreadable`.
  */
 export async function isFixLog(path: string): Promise<boolean> {
   if (path === '-') return false;
@@ -22,7 +22,7 @@ export async function isFixLog(path: string): Promise<boolean> {
   }
 }
 
-/** Same as {@link isFixLog}, but false for an archive that also has bus logs: they contain more data of the car. */
+/** Same as {@link isFixLog}, but false for an archive that also contains bus logs, which have more data of the car. */
 export async function isOnlyFixLog(path: string): Promise<boolean> {
   return (await isFixLog(path)) && !((await isArchive(path)) && (await hasFrames(path)));
 }
@@ -41,15 +41,15 @@ async function hasFrames(path: string): Promise<boolean> {
   }
 }
 
-/** Ignores faults of a file: its opener reports them. */
+/** Ignores malformed files: the code that opens them reports the error. */
 function refuseMalformed(error: unknown): false {
   if (error instanceof VigieError && error.code === 'input.malformed') return false;
   throw error;
 }
 
 /**
- * Yields the recordings in a file in order. Writes a line to standard error for other files of an archive.
- * Throws `input.unreadable`, `input.malformed`.
+ * Yields the recordings in a file in order. Writes a line to standard error for each other file of an archive. Throws
+ * `input.unreadable`, `input.malformed`.
  */
 export async function* fixLogsIn(path: string): AsyncGenerator<{ readonly name: string; readonly log: FixReader }> {
   let others = 0;
@@ -68,7 +68,7 @@ export async function* fixLogsIn(path: string): AsyncGenerator<{ readonly name: 
   if (rest > 0) process.stderr.write(`${path}: ${counted(rest, 'other file was', 'other files were')} left out\n`);
 }
 
-/** Reports skipped parts of a recording on standard error. @param fixes number of its fixes */
+/** Reports skipped parts of a recording on standard error. @param fixes number of fixes in the recording */
 export function reportFixes(log: FixReader, name: string, fixes: number): void {
   if (fixes === 0) process.stderr.write(`vigie: ${name}: the log has no fix${insteadOf(log)}\n`);
   if (log.unproven > 0) {
@@ -82,13 +82,13 @@ export function reportFixes(log: FixReader, name: string, fixes: number): void {
   }
 }
 
-/** Largest number of other files of an archive that are listed with their type. */
+/** Largest number of other files in an archive that are listed with their type. */
 const OTHERS_NAMED = 3;
 
 /** Largest number of kinds of messages that are listed. */
 const NAMED = 6;
 
-/** Returns the contents of a recording without a fix as text for people. */
+/** Returns a human-readable description of a recording that contains no fix. */
 function insteadOf({ others }: FixReader): string {
   if (others.size === 0) return '';
   const kinds = [...others].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name} (${count} times)`);

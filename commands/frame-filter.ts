@@ -35,15 +35,15 @@ export function withFilters(command: Command): Command {
     .option('--changes', 'only frames that differ from the one before of their identifier');
 }
 
-/** Returns the names of the options in use, as written on the command line. */
+/** Returns the names of the options that were given, as written on the command line. */
 export function usedFilters(options: FilterOptions): string[] {
   const names = ['ids', 'messages', 'signals', 'from', 'to', 'changes'] as const;
   return names.filter((name) => options[name] !== undefined).map((name) => `--${name}`);
 }
 
 /**
- * @returns the messages and signals that `--messages` and `--signals` name; undefined without these options
- * @throws VigieError `usage.wrong` for a name that no database has
+ * @returns the messages and signals that `--messages` and `--signals` select; undefined without these options
+ * @throws VigieError `usage.wrong` for a name that occurs in no database
  */
 export function chosenOf(
   { messages, signals }: FilterOptions,
@@ -74,7 +74,7 @@ export function chosenOf(
 }
 
 /**
- * Returns a filter of frames; undefined if no option requires one.
+ * Returns a filter for frames; undefined if no option requires one.
  * @param compared for `--changes`: the whole payload, or only the signals in the databases
  * @throws VigieError `usage.wrong` for invalid options
  */
@@ -116,7 +116,7 @@ function messagesNamed(list: string, databases: readonly BoundDatabase[]): DbcMe
   });
 }
 
-/** Finds `Signal` or `MESSAGE.Signal` in this message; names themselves may contain dots. */
+/** Finds `Signal` or `MESSAGE.Signal` in this message. The names themselves may contain dots. */
 function signalIn(message: DbcMessage, name: string): Signal | undefined {
   const prefix = [message.name, message.symbol].find((one) => name.startsWith(`${one}.`));
   const own = prefix === undefined ? undefined : signalNamed(message, name.slice(prefix.length + 1));

@@ -1,10 +1,10 @@
-/** Formats of the help text that several commands use. */
+/** Formats of help texts, shared by several commands. */
 import { Help, type HelpConfiguration } from 'commander';
 
 /** Options of `vigie hub` that select the hub for a command. The others apply to a running hub. */
 const PLACE_OPTIONS: ReadonlySet<string | undefined> = new Set(['--config', '--data', '--database']);
 
-/** Help of a hub command: includes the options of its parents that it uses. */
+/** Help of a hub command. Includes those options of its parent commands that it uses. */
 export const placeHelp: HelpConfiguration = {
   showGlobalOptions: true,
   visibleGlobalOptions(command) {
@@ -13,7 +13,9 @@ export const placeHelp: HelpConfiguration = {
   },
 };
 
-/** Help with the options after the first paragraph of the description, and the other paragraphs after the options. */
+/**
+ * Help with the options after the first paragraph of the description, and with the other paragraphs after the options.
+ */
 export const detailsLast: HelpConfiguration = {
   commandDescription: (command) => paragraphsOf(command.description())[0],
   formatHelp(command, helper) {

@@ -28,7 +28,7 @@ interface HeardCar {
   readonly lastSeen: number;
 }
 
-/** The first registration fails if it would cut off cars that were connected within this time, ms. */
+/** Time in ms: the first registration fails if it would cut off cars that were connected within this time. */
 const HEARD_LATELY_MS = DAY;
 /** Largest number of cars that a message lists. */
 const NAMED_CARS = 5;
@@ -58,7 +58,7 @@ export function addCarCommand(): Command {
       const vins = vinsIn(words, options.vins);
       const { configuration, ...place } = placeOf(command.optsWithGlobals<PlaceOptions>());
       const enrols = configuration?.tls !== undefined || usesTls(place);
-      // The operator has not decided yet whether the hub uses TLS.
+      // The operator has not yet decided whether the hub uses TLS.
       const isUndecided = !hasRun(place) && options.password !== true;
       await withRegistry(command, async ({ registry, reader }) => {
         const heard = (await registry.inUse()) ? [] : await reader.vehicles();
@@ -80,7 +80,7 @@ interface Adding {
   readonly registry: Registry;
   readonly place: HubPlace;
   readonly owners: readonly Owner[];
-  /** Credentials with which the cars connect. */
+  /** Credentials that the cars use to connect. */
   readonly way: { readonly hasToken: boolean; readonly hasPassword: boolean };
   readonly format: string;
 }
@@ -105,7 +105,10 @@ async function addAll(vins: readonly string[], { registry, place, owners, way, f
   }
 }
 
-/** Returns all VINs of the command after checking all. @throws VigieError `usage.wrong` or `input.unreadable` */
+/**
+ * Returns the VINs that the command names, after checking all of them. @throws VigieError `usage.wrong` or
+ * `input.unreadable`
+ */
 function vinsIn(words: readonly string[], file: string | undefined): readonly string[] {
   const listed = file === undefined ? [] : linesOf(file);
   const vins = [...new Set([...words, ...listed].map(checkedVin))];
@@ -134,7 +137,10 @@ function refuseToCutOff(heard: readonly HeardCar[], added: readonly string[]): v
   );
 }
 
-/** Warns about unregistered cars. A hub that gets a registry refuses even added cars until they have a credential. */
+/**
+ * Warns about unregistered cars. Once a hub has a registry, it refuses cars, even added ones, that have no credentials
+ * yet.
+ */
 function warnOfUnregistered(heard: readonly HeardCar[], added: readonly string[]): void {
   const others = othersIn(heard, added);
   const refused =

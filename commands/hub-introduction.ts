@@ -1,4 +1,4 @@
-/** First lines of a hub: all addresses and folders, and who may use it. */
+/** First lines that a hub prints: all addresses and folders, and who may use it. */
 
 import type { Hub } from '../hub/start/hub.ts';
 import { defined } from '../protocol/defined.ts';

@@ -1,4 +1,4 @@
-/** Selects the hub of a command: its configuration, its directory and its database. */
+/** Selects the hub for a command: its configuration, its directory and its database. */
 
 import { join } from 'node:path';
 import { FilesRefused } from '../assembly/refused.ts';
@@ -8,7 +8,7 @@ import type { HubPlace } from '../hub/start/registry.ts';
 import { defined } from '../protocol/defined.ts';
 import { complain } from './output.ts';
 
-/** Default directory without a configuration, relative to the working directory. */
+/** Default directory if there is no configuration, relative to the working directory. */
 export const DEFAULT_DATA = join('.vigie', 'hub');
 
 /** Options of the command line. */
@@ -35,7 +35,7 @@ function load(file: string): HubConfiguration {
   return configuration;
 }
 
-/** Returns the URL including the password, which is in a file. */
+/** Returns the database URL with the password, which is in a separate file. */
 function databaseOf(configuration: HubConfiguration | undefined): string | undefined {
   if (configuration?.database === undefined) return undefined;
   const { url, passwordFile } = configuration.database;

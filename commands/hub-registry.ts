@@ -138,13 +138,13 @@ export function checkedVin(vin: string): string {
   throw new VigieError('usage.wrong', `"${vin}" is not a VIN: 17 capital letters and digits, without I, O and Q`);
 }
 
-/** Checks an id, which becomes a part of addresses. */
+/** Checks an id that becomes part of addresses. */
 export function checkedId(id: string): string {
   if (/^[A-Za-z0-9._@-]{1,64}$/.test(id)) return id;
   throw new VigieError('usage.wrong', `"${id}" is no name: use up to 64 letters, digits and . _ @ -`);
 }
 
-/** Formats one car as a line for people. */
+/** Formats one car as a human-readable line. */
 export function carText(car: Partial<RegisteredCar> & { readonly vin: string; readonly lastSeen?: number }): string {
   const { vin, added, removed, fleets = [], users = [], lastSeen } = car;
   const at = (time: number): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,4 +1,7 @@
-/** `vigie hub rollout`: sends a configuration to the cars of a fleet, first to a few. The hub starts within seconds. */
+/**
+ * `vigie hub rollout`: sends a configuration to the cars of a fleet, first to a few of them. The hub starts within
+ * seconds.
+ */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';
@@ -23,7 +26,7 @@ interface Options {
   readonly format?: string;
 }
 
-/** Default number of cars of the first group. */
+/** Default number of cars in the first group. */
 const FIRST = 5;
 /** Number of cars in one read. */
 const PAGE = 1_000;

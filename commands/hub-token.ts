@@ -74,7 +74,7 @@ async function listTokens(registry: Registry, { format }: Options): Promise<void
   await lines.flush();
 }
 
-/** Withdraws a token. An unknown one, as after a restore, needs nothing: a hub admits only tokens in its database. */
+/** Withdraws a token. An unknown one, as after a restore, needs no change: a hub admits only tokens in its database. */
 async function withdraw(registry: Registry, id: string): Promise<void> {
   if (id === EVERY_TOKEN) {
     process.stdout.write(`${counted(await withdrawTokens(registry, Date.now()), 'token', 'tokens')} withdrawn\n`);
@@ -88,7 +88,7 @@ async function withdraw(registry: Registry, id: string): Promise<void> {
   process.stdout.write(`${id}: withdrawn${known ? '' : ' (not in the list of this hub, which refuses such tokens)'}\n`);
 }
 
-/** Formats one token as a line for people. */
+/** Formats one token as a human-readable line. */
 function textOf({ id, name, fleets, scopes, issued, expires, withdrawn }: IssuedToken): string {
   const at = (time: number): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
   return [

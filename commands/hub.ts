@@ -76,7 +76,9 @@ the next start continues with the same data.`,
     .addCommand(restoreCommand());
 }
 
-/** Exit status of a hub whose name another hub took (sysexits.h, EX_CONFIG): a restart would take the name back. */
+/**
+ * Exit status of a hub whose name another hub has taken (sysexits.h, EX_CONFIG): a restart would take the name back.
+ */
 const DISPLACED = 78;
 
 async function runHub(options: Options): Promise<void> {

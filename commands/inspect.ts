@@ -212,7 +212,7 @@ function checkUse(logs: readonly string[], options: Options): void {
   }
 }
 
-/** Returns the line width in characters: that of a terminal, or unlimited for a file or pipe. */
+/** Returns the line width in characters: the width of a terminal, or unlimited for a file or pipe. */
 function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
   return isTTY === true && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }

@@ -1,11 +1,11 @@
-/** Summary of a log: numbers of lines or frames that were read and skipped, with reasons. */
+/** Summary of a log: numbers of lines or frames that were read and that were skipped, with reasons. */
 import type { LogReader } from '../adapters/can/log/index.ts';
 import { counted } from '../protocol/counted.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
 
 /** Largest number of reasons that are listed, most frequent first. */
 const REASONS = 3;
-/** Largest share of skipped frames in a log that counts as read. */
+/** Largest share of skipped frames with which a log counts as read. */
 const TOLERATED = 0.01;
 
 /** Help of the option `--columns`. */
@@ -14,7 +14,7 @@ export const COLUMNS_HELP =
 
 type Read = Pick<LogReader, 'frames' | 'faults' | 'leftOut' | 'passedOver' | 'parts'> & { readonly format: string };
 
-/** Returns lines for people; one line if nothing was skipped. @param noun unit of the log's contents */
+/** Returns human-readable lines; one line if nothing was skipped. @param noun unit of the log's contents */
 export function summaryOf(log: Read, path: string, noun = 'frame'): readonly string[] {
   const { frames, faults, leftOut, passedOver, format, parts = [] } = log;
   const share = faults.count === 0 ? '' : ` (${percent(faults.count / (frames + faults.count))})`;
@@ -41,7 +41,7 @@ export function isIncomplete({ frames, faults }: Read): boolean {
 }
 
 /**
- * Writes the summary to standard error. For a complete log, only on a terminal. An incomplete log sets the exit
+ * Writes the summary to standard error; for a complete log, only if that is a terminal. An incomplete log sets the exit
  * status to 1.
  */
 export function reportLog(log: Read, path: string, noun = 'frame'): void {

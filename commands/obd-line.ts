@@ -5,12 +5,12 @@ import { type AnswerContents, type DumpedExchange, readAnswer } from '../adapter
 import { hex } from '../protocol/hex.ts';
 import { standardTexts, valueText } from './finding-text.ts';
 
-/** An answer, or a request without one. */
+/** An answer, or a request without an answer. */
 export interface ObdLine extends AnswerContents {
   /** UTC ms of the answer's last frame, or of the unanswered request. */
   readonly t?: number;
   readonly bus?: string;
-  /** Control unit, by the identifier of its answers; undefined for an unanswered request. */
+  /** Control unit, named by the identifier of its answers; undefined for an unanswered request. */
   readonly unit?: string | undefined;
   /** Identifier of the request. */
   readonly to?: string;
@@ -39,7 +39,7 @@ export function hexText(bytes: Uint8Array): string {
   return hex(bytes).toUpperCase();
 }
 
-/** Formats a line for people. */
+/** Formats a line so that people can read it. */
 export function obdText(line: ObdLine): string {
   const { t, bus, unit, to, request, commands = [], values = {}, refused, data, error } = line;
   const head = [

@@ -10,7 +10,7 @@ export function formatOf(asked: string | undefined): Format {
   return process.stdout.isTTY ? 'text' : 'ndjson';
 }
 
-/** Writes lines to standard output in large chunks, at the speed of the reader. */
+/** Writes lines to standard output in large chunks, no faster than its reader reads. */
 export class Lines {
   readonly #pieces: string[] = [];
   /** Number of characters that wait. */
@@ -21,7 +21,7 @@ export class Lines {
     this.size += text.length;
   }
 
-  /** True if enough characters wait that the caller should await `flush`. */
+  /** True if so many characters wait that the caller should await `flush`. */
   get full(): boolean {
     return this.size >= 64 * 1024;
   }
@@ -43,19 +43,19 @@ export class Lines {
 
 let unread = (): void => process.exit(0);
 
-/** Sets the handler for a closed standard output. Without a handler the program ends at once. */
+/** Sets the handler that is called when standard output is closed. Without a handler the program then ends at once. */
 export function whenUnread(stop: () => void): void {
   unread = stop;
 }
 
-/** For commands whose exit status is the answer: they finish even if standard output is closed. */
+/** For commands whose exit status is the result: they finish even if standard output is closed. */
 export function finishUnread(): void {
   whenUnread(() => undefined);
 }
 
 /**
- * Ends the program without an error when its reader closes the pipe (`vigie decode … | head`). If standard error is
- * closed, the program continues.
+ * Ends the program without an error when the reader of its standard output closes the pipe (`vigie decode … | head`).
+ * If standard error is closed, the program continues.
  */
 export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
@@ -77,13 +77,13 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPERM: RIGHTS,
 };
 
-/** System calls on files. EACCES and EPERM also occur for ports and processes, for other reasons. */
+/** System calls on files. EACCES and EPERM also occur for ports and processes, but for other reasons. */
 const FILE_CALL =
   /^(access|copyfile|f?chmod|f?chown|f?(data)?sync|f?truncate|l?stat|(mk|rm)dir|open|rename|scandir|unlink|write)$/;
 
 /**
- * Returns a line of advice for an error of the file system, empty for any other error.
- * @param option with which the user selects another folder
+ * Returns a line of advice for an error of the file system; empty for any other error.
+ * @param option option with which the user selects another folder
  */
 export function adviceOn(error: unknown, option?: string): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -106,14 +106,14 @@ export interface ProgressBar {
 }
 
 /**
- * Returns a progress bar on a terminal, otherwise nothing. While lines are `printed`, it is drawn only if they go to a
- * file: on the same terminal, bar and lines would make each other unreadable.
+ * Returns a progress bar on a terminal; otherwise a bar that shows nothing. If lines are `printed`, the bar is drawn
+ * only if they go to a file: on the same terminal, bar and lines would make each other unreadable.
  */
 export async function progressBar(total: number, printed = true): Promise<ProgressBar> {
   if (!process.stderr.isTTY || total === 0 || (printed && !goesIntoFile())) {
     return { update: () => undefined, stop: () => undefined };
   }
-  // A CommonJS module: bundled, it has only its default export.
+  // This is a CommonJS module: when bundled, it has only its default export.
   const { default: progress } = await import('cli-progress');
   const bar = new progress.SingleBar({
     format: '{bar} {percentage}% | {frames} frames | {eta_formatted} left',
@@ -127,7 +127,7 @@ export async function progressBar(total: number, printed = true): Promise<Progre
   return { update: (done, frames) => bar.update(done, { frames }), stop: () => bar.stop() };
 }
 
-/** Returns false for a terminal, and for a pipe, whose reader may print on the terminal. */
+/** Returns false if standard output is a terminal, or a pipe, whose reader may print on the terminal. */
 function goesIntoFile(): boolean {
   const output = fstatSync(1);
   return !process.stdout.isTTY && !output.isFIFO() && !output.isSocket();

@@ -1,9 +1,9 @@
 import type { Log } from '../agent/ports.ts';
 
-/** Longest duration of a renewal including the network, ms. */
+/** Longest duration in ms of a renewal, including the network. */
 const TIMEOUT = 120_000;
 
-/** First words of the output of `vigie enroll --renew` for a certificate that needs no renewal yet. */
+/** First words that `vigie enroll --renew` prints if a certificate needs no renewal yet. */
 export const NOT_DUE = 'not due';
 
 /** Runs commands such as `vigie enroll --renew` in a separate process, and logs their output. */
@@ -16,7 +16,7 @@ export function renewalProgram(log: Log): (words: readonly string[]) => void {
   };
 }
 
-/** Returns the arguments with which the executable of this process runs this program with these words. */
+/** Returns the arguments that make the executable of this process run this program with `words`. */
 export function ownProgram(words: readonly string[]): string[] {
   // A single executable has no script: it is the program itself.
   const address: string | undefined = import.meta.url;
@@ -25,7 +25,7 @@ export function ownProgram(words: readonly string[]): string[] {
 }
 
 async function run(words: readonly string[]): Promise<string> {
-  // Loaded here to save memory in a car that renews nothing.
+  // Loaded only here, to save memory in a car that renews nothing.
   const { execFile } = await import('node:child_process');
   return new Promise((resolve, reject) => {
     execFile(process.execPath, ownProgram(words), { timeout: TIMEOUT }, (error, stdout, stderr) => {

@@ -17,7 +17,9 @@ import { type FixPlay, replayFixes } from './replay-fixes.ts';
 import type { ReplayOutput } from './replay-output.ts';
 import { isValueLog, replayValues } from './value-log.ts';
 
-/** Time without readings that is simulated after tables of values, so that a trip's grace time ends it, ms. */
+/**
+ * Silence in ms that is simulated after tables of values, so that the grace time of a trip passes and the trip ends.
+ */
 const SILENCE_BEHIND_VALUES = 10 * 60_000;
 
 /** Options of `vigie replay` for reading logs. */
@@ -48,7 +50,7 @@ export class Playback {
   readonly #parts: PlaybackParts;
   readonly #buses: (readonly string[])[] = [];
   #begun = false;
-  /** Time of the latest reading, ms. */
+  /** Time of the latest reading in ms. */
   #last = 0;
 
   constructor(parts: PlaybackParts) {
@@ -69,10 +71,10 @@ export class Playback {
     } else await this.#playFrames(path);
   }
 
-  /** @returns the unfinished trip at the end of the logs */
+  /** Ends the playback. @returns the trip that is unfinished at the end of the logs */
   async end(): Promise<Trip | undefined> {
     const { agent, clock, output } = this.#parts;
-    // A driver ends the recording app with the trip: only silence at the end of the log ends the trip.
+    // People stop the recording app when a trip ends, so only silence at the end of the log can end the trip.
     clock.advanceTo(this.#last + (this.rows > 0 ? SILENCE_BEHIND_VALUES : 0));
     const unfinished = this.#begun ? agent.putUnfinishedTrip() : undefined;
     await agent.stop();
@@ -89,7 +91,7 @@ export class Playback {
     agent.up();
   }
 
-  /** Returns the player for readings that are not frames: they follow the times of their own log. */
+  /** Returns the player for readings that are not frames. They follow the times of their own log. */
   #readingsAt(): FixPlay {
     const { agent, clock, options, output, started } = this.#parts;
     const pace = pauses(options.speed, started);
@@ -120,7 +122,7 @@ export class Playback {
         for (const part of parts(batch, clock)) {
           await pace(part.at[part.count - 1] as number);
           intake(part);
-          // At a limited speed a person may be watching.
+          // If the speed is limited, a person may be watching.
           if (output.full || options.speed !== undefined) await output.flush();
         }
         copy?.write(batch, log.buses);
@@ -141,8 +143,8 @@ export class Playback {
 }
 
 /**
- * Splits a batch at each timer, so that the timer runs between the frames before and after its time, independent of
- * the batch boundaries of the reader.
+ * Splits a batch at the time of each timer, so that the timer runs between the frames before and after that time,
+ * regardless of how the reader divided the log into batches.
  */
 function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
   const { at, count } = batch;
@@ -158,7 +160,7 @@ function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
   if (count > from) yield from === 0 ? batch : slice(batch, from, count);
 }
 
-/** Largest backward step that overlapping frames of several buses explain, ms. */
+/** Largest backward step in ms that can result from overlapping frames of several buses. */
 const BACKWARDS = 1_000;
 
 function jumps({ at, count }: FrameBatch, last: number): number {

@@ -1,14 +1,16 @@
-/** Ports for services that a command starts on this machine: the standard port if free, otherwise any free port. */
+/**
+ * Ports for services that a command starts on this machine: the standard port if it is free, otherwise any free port.
+ */
 import { createServer } from 'node:net';
 import { InvalidArgumentError } from 'commander';
 
 export const STANDARD_BROKER = 1883;
 export const STANDARD_HTTP = 8080;
-/** Standard ports of MQTT over TLS, and of enrolment. */
+/** Standard ports of MQTT over TLS and of enrolment. */
 export const STANDARD_SECURE_BROKER = 8883;
 export const STANDARD_ENROLMENT = 8443;
 
-/** Parses a port from the command line. @throws InvalidArgumentError which ends the command */
+/** Parses a port from the command line. @throws InvalidArgumentError, which ends the command */
 export function portOf(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new InvalidArgumentError('a port is 0 to 65535.');
@@ -31,7 +33,7 @@ export function sayElsewhere(standard: number, what: string, url: string, option
   );
 }
 
-/** Returns both ports of a hub, and a report if another program uses a standard port. */
+/** Returns both ports of a hub. Reports it if another program uses a standard port. */
 export async function chosenPorts(asked: { readonly port?: number; readonly http?: number }) {
   const freeBroker = asked.port !== undefined || (await isFree(STANDARD_BROKER));
   const freeHttp = asked.http !== undefined || (await isFree(STANDARD_HTTP));

@@ -1,12 +1,13 @@
 import type { CloudClient } from '../adapters/mqtt/index.ts';
 import { parseTopic, presenceFilter, presenceTopic } from '../protocol/topics.ts';
 
-/** Longest wait for retained messages after a subscription, ms: most brokers send them before its acknowledgement. */
+/** Longest wait in ms for retained messages after a subscription: most brokers send them before they acknowledge it. */
 const PATIENCE = 2_000;
 
 /**
  * Follows the state of a car: `online`, `asleep` or `offline`. The broker retains the last state of every car that was
- * ever connected: `kept` is that state, undefined if the broker has none. Rejects with `link.refused` or `link.lost`.
+ * ever connected. `kept` resolves with that state, or with undefined if the broker has none. Rejects with
+ * `link.refused` or `link.lost`.
  */
 export async function followPresence(
   client: CloudClient,
@@ -26,7 +27,7 @@ export async function followPresence(
   return { kept };
 }
 
-/** Same for all cars; retained states arrive first. Rejects with `link.refused` or `link.lost`. */
+/** Follows the states of all cars; retained states arrive first. Rejects with `link.refused` or `link.lost`. */
 export async function followAllPresence(
   client: CloudClient,
   changed: (vin: string, word: string) => void,
@@ -37,7 +38,7 @@ export async function followAllPresence(
   });
 }
 
-/** Returns advice for a broker without a retained message of a car. */
+/** Returns advice for the case that the broker retains no message of a car. */
 export function explainAbsence(vin: string): string {
   return `the broker has no presence of ${vin}: no car with this VIN was ever connected to it, or this user may not read \
 ${presenceTopic(vin)}; check the VIN, the broker (--broker) and its rules`;

@@ -8,7 +8,7 @@ import type { Message } from '../protocol/schema/message.ts';
 import { Catalogs } from '../protocol/signals/catalog.ts';
 import { hexOf } from '../protocol/signals/hash.ts';
 
-/** A message as printed by `watch` and `replay`: the body as JSON with the names of the schema. */
+/** A message as `watch` and `replay` print it: its body as JSON, with the names of the schema. */
 export interface ReceivedMessage {
   readonly topic: string;
   readonly seq: number;
@@ -24,7 +24,7 @@ export class MessageReader {
   readonly #unknown: (catalog: string) => void;
   readonly #reported = new Set<string>();
 
-  /** @param unknown called once for each catalog that telemetry refers to and that has not arrived */
+  /** @param unknown called once for each catalog to which telemetry refers and that has not arrived */
   constructor(unknown: (catalog: string) => void = () => undefined) {
     this.#unknown = unknown;
   }
@@ -35,7 +35,7 @@ export class MessageReader {
     return { topic, seq, at, body: this.#readable(message) };
   }
 
-  /** Returns the body with readings as names, times and values, and with units. */
+  /** Returns the body, in which readings have names, times, values and units. */
   #readable(message: Message): unknown {
     const body = readableBody(message, this.#catalogs);
     if (message.kind === 'telemetry' && message.body.signals !== undefined) this.#report(message.body.signals.catalog);
@@ -47,7 +47,9 @@ export class MessageReader {
     return message.kind === 'event' ? this.#withUnits(body as ReadableBody<'event'>) : body;
   }
 
-  /** Adds units to an event, which names signals without a catalog: only units that are equal in all catalogs. */
+  /**
+   * Adds units to an event, which names signals without a catalog: only those units that are the same in all catalogs.
+   */
   #withUnits({ values, ...event }: ReadableBody<'event'>): unknown {
     if (values === undefined) return event;
     const shown = values.map((value) => {
@@ -65,11 +67,11 @@ export class MessageReader {
   }
 }
 
-/** Largest distance below the highest number that is remembered, since a car's numbers grow without limit. */
+/** Numbers that are further below the highest one are forgotten, since a car's numbers grow without limit. */
 const REMEMBERED = 100_000;
 
 interface Seen {
-  /** For each number, the agent starts that sent it. A number is used twice only if a disk failed in between. */
+  /** For each number, the agent starts that sent it. Several starts use a number only if a disk failed in between. */
   readonly boots: Map<number, number[]>;
   /** First number that arrived, and highest number that arrived or is in a gap message. */
   from: number;
@@ -95,17 +97,17 @@ export class ReceivedNumbers {
   readonly #seen = new Map<string, Seen>();
   /** Numbers in gap messages, which never arrive, by life and class. */
   readonly #told = new Map<string, Runs>();
-  /** Identities of uncounted messages: retained ones, and those of starts without records. */
+  /** Keys of messages that do not count: retained ones, and those of starts without records. */
   readonly #uncounted = new Set<string>();
 
-  /** @param began called with the `boot` of each new life that follows another one while this receiver listens */
+  /** @param began called with the `boot` of each life that follows another one while this receiver is running */
   constructor(began: (boot: number) => void = () => undefined) {
     this.#began = began;
   }
 
   /**
    * Returns false for a duplicate. A `retained` message may be old: messages between it and the first live one were
-   * never sent to this receiver, and do not count as missing.
+   * never sent to this receiver, so they do not count as missing.
    */
   admit(payload: Uint8Array, retained = false): boolean {
     const { kind, seq, boot, body } = decodeMessage(payload);
@@ -141,8 +143,8 @@ export class ReceivedNumbers {
   }
 
   /**
-   * Number of messages that have not arrived, from the first seen to the last known number. Excludes numbers that gap
-   * messages declare lost.
+   * Number of messages that have not arrived, from the first number seen to the last known one. Excludes numbers that
+   * gap messages declare lost.
    */
   get missing(): number {
     return this.#outcomes.reduce((sum, { missing }) => sum + missing, 0);

@@ -1,4 +1,4 @@
-/** Lists mapped paths of a profile without a value or with refused values, and the rule of each refusal. */
+/** Lists the mapped paths of a profile that have no value or refused values, with the rule that caused each refusal. */
 import type { ChannelObserver } from '../agent/model/channels.ts';
 import type { StatusObserver } from '../agent/model/status.ts';
 import type { RefusalListener, ValueRefusal } from '../agent/model/target.ts';
@@ -7,7 +7,7 @@ import { counted } from '../protocol/counted.ts';
 import type { SourceMapping } from '../protocol/profile.ts';
 import { type Leaf, type Slot, slotByPath, slots } from '../protocol/slots.ts';
 
-/** Largest number of listed paths; the rest is only counted. */
+/** Largest number of listed paths. The others are only counted. */
 const MOST_PATHS = 20;
 /** Largest number of listed raw values per path. */
 const MOST_RAWS = 5;
@@ -16,7 +16,7 @@ const MOST_SOURCES = 3;
 
 interface Tally {
   count: number;
-  /** Value that exceeds the limit of the rule most. */
+  /** Value that exceeds the rule's limit the most. */
   worst: number;
   worstRaw: number;
   readonly raws: Set<number>;

@@ -1,4 +1,4 @@
-/** Plays a recording of a receiver as if the receiver were connected to the unit. */
+/** Plays a recording of a GNSS receiver as if the receiver were connected to the unit. */
 import type { ReplayClock } from '../adapters/clock/replay.ts';
 import { type Fix, FixReadings } from '../adapters/gnss/index.ts';
 import type { Agent } from '../agent/agent.ts';
@@ -11,13 +11,13 @@ export interface FixPlay {
   readonly clock: ReplayClock;
   /** Advances the time, and starts the agent before the first fix. */
   advance(at: number): Promise<void>;
-  /** Call after each part of the recording. */
+  /** Called after each part of the recording. */
   played(): Promise<void>;
 }
 
 /**
- * Delivers the fixes with a time to the agent, and resolves with their number. Reports other fixes and unreadable parts
- * on standard error. Throws `input.unreadable`, `input.malformed`.
+ * Delivers the fixes that have a time to the agent, and resolves with the number of these fixes. Reports other fixes
+ * and unreadable parts on standard error. Throws `input.unreadable`, `input.malformed`.
  */
 export async function replayFixes(path: string, play: FixPlay, printed: boolean): Promise<number> {
   const readings = new FixReadings(play.agent.wanted, play.agent.sink(true));

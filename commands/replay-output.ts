@@ -27,7 +27,7 @@ export function printer(format: Format): ReplayOutput {
   };
 }
 
-/** Size of messages that are written together, bytes. */
+/** Size in bytes of messages that are written together. */
 const GATHERED = 64 * 1024;
 
 export function cborWriter(file: string): ReplayOutput {
@@ -42,7 +42,7 @@ export function cborWriter(file: string): ReplayOutput {
   }
   const room = new Uint8Array(GATHERED);
   let gathered = 0;
-  // The link must not fail because of this: the outbox would wait for a retry, which a log never reaches.
+  // Kept for `flush`. The link itself must not fail: the outbox would wait for a retry, whose time a log never reaches.
   let fault: VigieError | undefined;
   const write = (bytes: Uint8Array): void => {
     if (fault !== undefined) return;
@@ -77,7 +77,7 @@ export function cborWriter(file: string): ReplayOutput {
       if (fault !== undefined) throw fault;
     },
     close: () => {
-      // Writes messages from before a log ended early.
+      // Writes the messages that remain if a log ended early.
       empty();
       closeSync(descriptor);
     },

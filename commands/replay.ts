@@ -26,7 +26,7 @@ import { cborWriter, printer } from './replay-output.ts';
 import { vinOf } from './rig.ts';
 import { timeZoneOption } from './value-log.ts';
 
-/** VIN of a car whose log has none. */
+/** VIN of the replayed car if `--vin` is omitted: logs contain none. */
 const REPLAY_VIN = 'VF3REPLAY00000001';
 
 interface Options {
@@ -135,7 +135,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
   );
 }
 
-/** Ports of the agent that a replay does not replace. */
+/** Ports of the agent that a replay does not replace with its own. */
 type ReplayPorts = Omit<AgentPorts, 'log' | 'ledger' | 'deflate' | 'link' | 'actuator' | 'verifier'>;
 
 /** Returns an agent that sends all messages to `publish` and refuses commands. */
@@ -178,7 +178,10 @@ function unfinishedLine({ duration = 0, distance }: Trip): string {
   return `the log ends before its last trip (${soFar} so far): the trip is written as it is then, marked Unfinished`;
 }
 
-/** Returns possible reasons why no frame of a log was used. A profile with several buses requires their names. */
+/**
+ * Returns possible reasons why no frame of a log was used. With several buses in the profile, the log must contain
+ * their names.
+ */
 function unheard({ profile }: Vehicle, heard: readonly string[]): string {
   const buses = profile.buses.filter(({ kind }) => kind === 'can').map(({ name }) => name);
   if (buses.length < 2 || buses.some((name) => heard.includes(name))) return 'is it the right car, and the right bus?';

@@ -7,7 +7,7 @@ import { isVin } from '../protocol/topics.ts';
 /** Default folder for all files of the bench. */
 export const benchDirectory = join('.vigie', 'bench');
 
-/** Data of a running bench for `watch` and `send`, so that they need no options. */
+/** Data of a running bench that `watch` and `send` read, so that they need no options. */
 export interface Rig {
   readonly vin: string;
   /** URL of the broker. */
@@ -20,7 +20,7 @@ export function rigFile(directory: string): string {
   return join(directory, 'bench.json');
 }
 
-/** Reads the rig of a bench that was started here; undefined if there was none. */
+/** Reads the data of a bench that was started here; undefined if there was none. */
 export function readRig(directory: string): Rig | undefined {
   const file = rigFile(directory);
   let text: string;
@@ -37,7 +37,7 @@ export function readRig(directory: string): Rig | undefined {
   }
 }
 
-/** Parses a VIN from the command line. @throws InvalidArgumentError which ends the command */
+/** Parses a VIN from the command line. @throws InvalidArgumentError, which ends the command */
 export function vinOf(text: string): string {
   if (isVin(text)) return text;
   throw new InvalidArgumentError(

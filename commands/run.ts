@@ -47,18 +47,18 @@ With \`log: '-'\` in the configuration, live frames come from standard input:
       const signalled = untilSignal();
       const kept: Kept = { unwritten: {}, waits: new Backoff(REREAD) };
       while (await runOnce(options, signalled, kept));
-      // Standard input may still be waiting for a bus that never sent anything.
+      // A read of standard input may still be pending for a bus that never sent anything.
       closeStandardInput();
     });
 }
 
-/** Delays between attempts to read records that the disk did not return, ms. */
+/** Delays in ms between attempts to read records that the disk did not return. */
 const REREAD = { first: 5_000, longest: 5 * 60_000 } as const;
 
 /** State that a run passes to the next one in the same process. */
 interface Kept {
   readonly unwritten: Unwritten;
-  /** Back-off, reset when the disk has returned all records. */
+  /** Back-off between these attempts. Reset when the disk has returned all records. */
   readonly waits: Backoff;
 }
 
@@ -68,13 +68,13 @@ interface Options {
   readonly record?: string;
 }
 
-/** Runs the agent until a signal (false), or until it must restart (true). */
+/** Runs the agent. Resolves with false after a signal, and with true if the agent must restart. */
 async function runOnce(options: Options, signalled: Promise<void>, kept: Kept): Promise<boolean> {
   const { configuration: local } = loadConfiguration(options.config, process.env, undefined, 'awaited');
   const data = options.data ?? local?.data ?? (process.env['VIGIE_DATA'] || configurationDefaults.data);
   const log = openServiceLog(process.stderr, local?.log.level ?? configurationDefaults.log.level, process.env);
   const clock = new SystemClock({ stepped: (by) => log.warn('clock.set', { by }) });
-  // Without a readable file, use only the files of an earlier run: a mistyped name must not create a folder.
+  // If the file is unreadable, use only the files of an earlier run: a mistyped name must not create a folder.
   if (local === undefined && !existsSync(join(data, 'configuration'))) return refuse(options.config);
   makeDirectory(data);
   const { config } = options;
@@ -97,7 +97,7 @@ async function runOnce(options: Options, signalled: Promise<void>, kept: Kept): 
 
 interface RecordsOfRun {
   readonly options: Options;
-  /** Configuration on the unit; undefined if it has errors. */
+  /** Configuration on the unit; undefined if it contains errors. */
   readonly local: Configuration | undefined;
   readonly data: string;
   readonly log: Log;
@@ -105,7 +105,7 @@ interface RecordsOfRun {
   readonly unwritten: Unwritten;
 }
 
-/** Same as {@link runOnce}, after this process has locked the directory. @throws VigieError `store.unreadable` */
+/** Same as {@link runOnce}. Call after this process has locked the directory. @throws VigieError `store.unreadable` */
 async function runWithRecords(
   { options, local, data, log, clock, unwritten }: RecordsOfRun,
   signalled: Promise<void>,
@@ -154,7 +154,7 @@ interface Run {
   readonly configuration: IdentifiedConfiguration;
   readonly vehicle: Vehicle;
   readonly data: string;
-  /** Missing entries of the data folder. */
+  /** Entries that are missing from the data folder. */
   readonly missing: readonly HelloMissing[];
   readonly log: Log;
   readonly clock: SystemClock;
@@ -165,7 +165,7 @@ interface Run {
   readonly record: string | undefined;
 }
 
-/** Performs one run, whole or minimal, with the service around it. */
+/** Performs one run, normal or minimal, within a {@link Service}. */
 async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
   const { configuration, data, log, clock, configurations, starts, minimal, missing } = run;
   const { vin, metrics, profile } = configuration;
@@ -183,7 +183,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
   });
   const dialing = renewalOf(configuration.mqtt, renewalProgram(log));
   let stop: (() => Promise<void>) | undefined;
-  // A process that ends on request does not wait for timers.
+  // If the process ends on request, it must not wait for timers.
   let forget: () => void = () => undefined;
   let ends = true;
   try {
@@ -224,8 +224,8 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
 }
 
 /**
- * Returns the VIN if the configuration has none: from the records, otherwise from the car. Undefined if the process
- * must end before the car returns it, or if there is no configuration for the request.
+ * Returns the VIN if the configuration does not contain it: from the records, otherwise from the car. Returns undefined
+ * if the process must end before the car has answered, or if there is no configuration with which to ask the car.
  */
 async function vinOfCar(
   local: Configuration | undefined,
@@ -238,20 +238,22 @@ async function vinOfCar(
   return (await import('../assembly/car-vin.ts')).awaitCarVin(local, parts, signalled);
 }
 
-/** Refuses records of a newer agent. If the disk refuses to store the format number, the car must still record. */
+/**
+ * Refuses records that a newer agent wrote. If the disk refuses to store the format number, the car must still record.
+ */
 async function checkFormat(data: string, log: Log): Promise<void> {
   const { fault, refused } = await claimFormat(data);
   if (fault !== undefined) log.error('records.versionDamaged', { fault });
   if (refused !== undefined) log.error('records.versionUnwritten', { error: refused });
 }
 
-/** Throws the faults of an unreadable configuration, if no other configuration is stored. */
+/** Throws the faults of the configuration. Call if it is unreadable and no other configuration is stored. */
 function refuse(file: string): never {
   const { diagnostics } = loadConfiguration(file, process.env);
   throw new FilesRefused('the configuration has errors', diagnostics, file);
 }
 
-/** Resolves with a reason after `ms`. */
+/** Resolves with a reason for the log after `ms`. */
 function after(clock: SystemClock, ms: number): Promise<string> {
   return new Promise((resolve) => {
     clock.after(ms, () => resolve('it is tried again'));

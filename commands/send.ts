@@ -23,7 +23,7 @@ import { requestOf, usages } from './send/vocabulary.ts';
 interface Options extends Details, BrokerOptions {
   readonly keys?: string;
   readonly signingKey?: string;
-  /** URL of a hub that signs and sends instead of this command. */
+  /** URL of a hub. If set, the hub signs and sends the command instead. */
   readonly hub?: string;
   readonly tokenFile?: string;
   readonly valid: number;
@@ -130,7 +130,8 @@ async function send(vin: string, what: string, words: readonly string[], options
     report,
   });
   let failed = false;
-  // One after the other: a request may need the previous one, and a failure is reported before the next starts.
+  // One after the other: a request may need the previous one, and a failure must be reported before the next one
+  // starts.
   for (const request of requests) {
     const outcome = await deliveries.send(request);
     if (outcome.report === undefined) {
@@ -180,7 +181,7 @@ async function sendTo(
   process.exitCode = outcome.report === undefined || outcome.report.status === 'Failed' ? 1 : 0;
 }
 
-/** Returns the presence of the car: online, asleep or offline. If the broker has none, reports that and exits. */
+/** Returns the presence of the car: online, asleep or offline. If the broker has none, reports this and exits. */
 async function presenceOf(client: CloudClient, vin: string): Promise<string | undefined> {
   const { kept } = await followPresence(client, vin);
   const word = await kept;
@@ -192,7 +193,7 @@ async function presenceOf(client: CloudClient, vin: string): Promise<string | un
   return word;
 }
 
-/** Prints the monitors that the car last reported. */
+/** Prints the monitors in the car's last report. */
 async function listMonitors(vin: string, options: BrokerOptions, format: Format, lines: Lines): Promise<void> {
   const client = await connectTo(options);
   if ((await presenceOf(client, vin)) === undefined) return;
@@ -211,7 +212,7 @@ const NO_KEY =
   'no signing key. Name with --keys a folder with a key that the car trusts, or make one for a car of your own with `vigie ' +
   'keys make NAME`. Cars of a hub, and those of `vigie bench --cars`, obey their hub: send with --hub URL';
 
-/** Returns the name of the only signing key. @throws VigieError `usage.wrong` if there is none, or more than one */
+/** Returns the name of the only signing key. @throws VigieError `usage.wrong` if there is none or more than one */
 async function onlyKey(directory: string): Promise<string> {
   const found = (await listKeys(directory)).filter((known) => known.signs);
   if (found.length === 1 && found[0] !== undefined) return found[0].name;

@@ -6,12 +6,12 @@ import { shippedProfiles } from '../config/shipped.ts';
 import { reasonOf, VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
 
-/** Signal sets of SAE J1979 from the profile for any car. */
+/** Signal sets of SAE J1979, from the profile for any car. */
 export const standardSets: readonly string[] = ['sae-j1979.json', 'sae-j1979-09.json'].map((name) =>
   join(shippedProfiles, 'generic-obd2', name),
 );
 
-/** @throws VigieError `input.unreadable` or `input.malformed`, with file and line; findings go to standard error */
+/** @throws VigieError `input.unreadable`, or `input.malformed` with file and line; findings go to standard error */
 export function loadSignalSet(file: string): SignalSet {
   let content: string;
   try {
@@ -25,7 +25,7 @@ export function loadSignalSet(file: string): SignalSet {
   return set;
 }
 
-/** Largest number of commands that a warning names. */
+/** Largest number of commands that a warning lists. */
 const MAX_NAMED = 3;
 
 /**

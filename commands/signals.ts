@@ -2,7 +2,7 @@ import { whenUnread } from './output.ts';
 
 /**
  * Resolves at SIGINT or SIGTERM, or when the reader of standard output has closed it. The terminal and npm may both
- * deliver the same Ctrl-C; only a clearly later signal means that the user no longer wants to wait.
+ * deliver the same Ctrl-C; only a clearly later signal means that the user does not want to wait any longer.
  */
 export function untilSignal(): Promise<void> {
   const PATIENCE = 2_000;

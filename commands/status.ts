@@ -51,7 +51,7 @@ export function folderOf({ config, data }: Pick<Options, 'config' | 'data'>): st
   });
 }
 
-/** Longest wait for an answer of the agent, ms. Without an answer it is busy. */
+/** Longest wait in ms for an answer of the agent. If there is none, the agent is busy. */
 const PATIENCE = 5_000;
 
 function ask(socket: string): Promise<StatusReport> {
@@ -83,7 +83,7 @@ function ask(socket: string): Promise<StatusReport> {
   });
 }
 
-/** Formats the report as lines for people. */
+/** Formats the report as human-readable lines. */
 export function describe(report: StatusReport): string[] {
   const { agent, link, journal, process: own, configuration } = report;
   const state = report.stuck ?? (report.mode === 'minimal' ? `minimal mode: ${report.reason ?? ''}` : 'running');
@@ -120,7 +120,7 @@ export function describe(report: StatusReport): string[] {
   ];
 }
 
-/** Returns the parts that do not work. */
+/** Returns the parts of the agent that do not work. */
 function lacking({ interface: unserved, trust, callbacks }: Lacking): string[] {
   return [
     ...(unserved === undefined ? [] : [`interface: not served (${unserved})`]),

@@ -34,21 +34,21 @@ export function timeZoneOption(): Option {
 }
 
 /**
- * Returns true for a table of values, also compressed, and for an archive with one. Always false for standard input,
- * which cannot be read twice. Throws `input.unreadable`.
+ * Returns true if the file, compressed or not, is a table of values, or an archive that contains one. Always false for
+ * standard input, which cannot be read twice. Throws `input.unreadable`.
  */
 export async function isValueLog(path: string): Promise<boolean> {
   if (path === '-') return false;
   try {
     for await (const { bytes } of contentsOf(path)) if (await isValueTable(bytes)) return true;
   } catch (error) {
-    // The opener reports the faults of a file.
+    // The code that opens the file reports its faults.
     if (!(error instanceof VigieError) || error.code !== 'input.malformed') throw error;
   }
   return false;
 }
 
-/** Yields the tables in a file in order. Writes a line to standard error for other files of an archive. */
+/** Yields the tables in a file in order. Writes a line to standard error for each other file of an archive. */
 async function* tablesIn(path: string, zone: string | undefined): AsyncGenerator<{ name: string; log: ValueLog }> {
   for await (const { name, archived, bytes } of contentsOf(path)) {
     try {
@@ -61,7 +61,7 @@ async function* tablesIn(path: string, zone: string | undefined): AsyncGenerator
 }
 
 /**
- * Prints a line {t, values: {name: number}} per row; resolves with the number of rows.
+ * Prints a line {t, values: {name: number}} for each row. Resolves with the number of rows.
  * Throws `input.unreadable`, `input.malformed`.
  */
 export async function decodeValues(
@@ -110,7 +110,10 @@ function text(row: ValueRow, log: ValueLog): string {
   return [new Date(row.at).toISOString(), ...values].join(' ');
 }
 
-/** Plays the rows as the wanted readings; resolves with the number of rows. Throws as {@link decodeValues} does. */
+/**
+ * Plays the rows as readings that the agent wants. Resolves with the number of rows. Throws as {@link decodeValues}
+ * does.
+ */
 export async function replayValues(path: string, play: FixPlay, zone: string | undefined): Promise<number> {
   let rows = 0;
   for await (const { name, log } of tablesIn(path, zone)) rows += await replayTable(name, log, play);

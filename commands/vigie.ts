@@ -5,7 +5,7 @@ import { version } from '../assembly/version.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { adviceOn, complain, guardOutput } from './output.ts';
 
-/** Exit status for invalid input, the same as that of `check`. */
+/** Exit status for invalid input, the same as the one that `check` uses. */
 const WRONG_INPUT = 2;
 
 const description = `The agent in a car's telematics unit: CAN in, CBOR over MQTT out, signed commands carried out.
@@ -15,7 +15,9 @@ diagnostics go to standard error. Times are UTC milliseconds, numbers are physic
 Exit status: 0 done, 1 a command failed in the car, or more than one in a hundred \
 frames of a log could not be read or decoded, 2 wrong input.`;
 
-/** The commands in the order of the help. Each is loaded with its modules on demand: `check` does not need MQTT. */
+/**
+ * The commands in the order of the help. Each is loaded, with its modules, only on demand: `check` does not need MQTT.
+ */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   bench: async () => (await import('./bench.ts')).benchCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
@@ -32,7 +34,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keysCommand(),
 };
 
-/** Returns the command line with these commands, by default all: the source of help and manual pages. */
+/**
+ * Returns the command line with these commands, by default with all. It is the source of the help and the manual pages.
+ */
 export async function commandLine(names: readonly string[] = Object.keys(commands)): Promise<Command> {
   const program = new Command('vigie')
     .description(description)
@@ -49,7 +53,7 @@ export async function commandLine(names: readonly string[] = Object.keys(command
   return program;
 }
 
-/** Parses and executes the command line; sets the exit status of the process. */
+/** Parses and executes the command line. Sets the exit status of the process. */
 export async function run(argv: readonly string[]): Promise<void> {
   guardOutput();
   const program = await commandLine(needed(argv[2]));
@@ -57,12 +61,12 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (argv[2] === '--sbom') return (await import('./sbom.ts')).printSbom();
     await program.parseAsync(argv);
   } catch (error) {
-    // A resource that was started before the error (a broker, a source) must not keep the process alive.
+    // A resource that was opened before the error (a broker, a source) must not keep the process alive.
     process.exit(explain(error, adviceOn(error, folderOption(program, argv.slice(2)))));
   }
 }
 
-/** Returns the commands to load for a first argument: all of them for help and unknown commands. */
+/** Returns the commands to load for the first argument: all of them for help or an unknown command. */
 function needed(asked = ''): readonly string[] {
   if (asked === '--version' || asked === '-V' || asked === '--sbom') return [];
   return Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
@@ -94,7 +98,7 @@ function folderOption(command: Command, words: readonly string[]): string | unde
   return command.options.find(({ long }) => long === '--data' || long === '--dir')?.long;
 }
 
-/** @param advice a line for people, or empty */
+/** @param advice a human-readable line, or empty */
 function explain(error: unknown, advice: string): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_INPUT;
   if (error instanceof FilesRefused) complain(error.diagnostics);

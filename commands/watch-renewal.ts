@@ -3,13 +3,16 @@ import { VigieError } from '../protocol/errors.ts';
 import { downTopic } from '../protocol/topics.ts';
 import { encodeWatch } from '../protocol/watch.ts';
 
-/** Validity of a watch request and interval of renewal, ms: the car resumes its own pace soon after the last viewer. */
+/**
+ * Validity in ms of a watch request, and time in ms between renewals. A car resumes its own pace soon after the last
+ * viewer has gone.
+ */
 const LEASE = 180_000;
 const RENEWAL = 60_000;
 
 /**
  * Notifies a car that it is being watched, until the returned function is called. If the broker does not let this user
- * send to the car, its messages still arrive, at the car's own pace; that is reported once.
+ * send to the car, the car's messages still arrive, but at its own pace; this is reported once.
  */
 export async function renewWatch(client: CloudClient, vin: string): Promise<() => void> {
   let timer: NodeJS.Timeout | undefined;
@@ -19,7 +22,7 @@ export async function renewWatch(client: CloudClient, vin: string): Promise<() =
       const payload = encodeWatch({ until: Date.now() + LEASE });
       await client.publish(downTopic(vin, 'watch'), payload, { expiry: LEASE / 1000 });
     } catch (error) {
-      // A connection that is being restored will be available at the next renewal.
+      // The lost connection is being restored: the next renewal can use it.
       if (error instanceof VigieError && error.code === 'link.lost') return;
       refused = true;
       clearInterval(timer);

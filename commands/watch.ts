@@ -16,7 +16,7 @@ import { renewWatch } from './watch-renewal.ts';
 /** Wildcard instead of a VIN: all cars that this user of the broker may read. */
 const ALL = '+';
 
-/** Largest number of characters that wait for a slow reader of the output; further messages are counted and dropped. */
+/** Largest number of characters that wait for a slow reader of the output. Further messages are counted and dropped. */
 const WAITING = 16 * 1024 * 1024;
 
 interface Options extends BrokerOptions {
@@ -83,7 +83,7 @@ async function watch(vin: string, options: Options): Promise<void> {
     cars.set(one, car);
     return car;
   };
-  // A folder that cannot be created is refused before any message is read.
+  // If a folder cannot be created, fail before any message is read.
   if (!all) watched(vin);
   const client = await connectTo(options);
   const lines = new Lines();

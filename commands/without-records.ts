@@ -1,4 +1,6 @@
-/** The minimal mode of an agent whose disk does not return its records: it reports that, and changes no record. */
+/**
+ * The minimal mode of an agent whose disk does not return its records: the agent reports this, and changes no record.
+ */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -33,7 +35,7 @@ export interface WithoutRecords {
 }
 
 /**
- * Runs the minimal mode until a signal (false), or until the disk returns the missing data (true).
+ * Runs the minimal mode. Resolves with false after a signal, and with true when the disk returns the missing data.
  * @throws the fault if the VIN of the car is unknown, and the errors of {@link Configurations.choose}
  */
 export async function runWithoutRecords(parts: WithoutRecords, signalled: Promise<void>): Promise<boolean> {
@@ -86,7 +88,7 @@ export async function runWithoutRecords(parts: WithoutRecords, signalled: Promis
   }
 }
 
-/** Retries reading the path; `reached` resolves when it succeeds, or if the path does not exist. */
+/** Retries reading the path. `reached` resolves when a read succeeds, or if the path does not exist. */
 function untilReadable(path: string, waits: Backoff, clock: SystemClock): { reached: Promise<void>; cancel(): void } {
   let cancel: () => void = () => undefined;
   const reached = new Promise<void>((resolve) => {

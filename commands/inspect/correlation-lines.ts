@@ -1,4 +1,4 @@
-/** Formats correlations with a reference as lines for programs and for people. */
+/** Formats correlations with a reference, as lines for programs and for people. */
 import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { bitsOf, MessageFinder } from '../../adapters/can/dbc/index.ts';
 import type { Correlation } from '../../adapters/can/inspect/index.ts';

@@ -1,4 +1,4 @@
-/** Formats how well network descriptions match, as lines for programs and for people. */
+/** Formats how well network descriptions match a log, as lines for programs and for people. */
 import type { Coverage } from '../../adapters/can/inspect/index.ts';
 import type { DatabaseLine } from './schema.ts';
 import { printable, type TableColumn, tableLines } from './table.ts';

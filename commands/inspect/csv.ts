@@ -12,8 +12,9 @@ interface LineSink {
 }
 
 /**
- * Writes one column of seconds since 1970 and one for each signal. Writes a row when a value changes; the other columns
- * repeat their last values and are empty before the first, so that each row has all values that are known at its time.
+ * Writes one column with seconds since 1970 and one for each signal. Writes a row when a value changes. The other
+ * columns repeat their last value and are empty before the first one, so that each row contains all values known at its
+ * time.
  */
 export class CsvExport implements ReadingSink, FrameConsumer {
   readonly #signals: readonly SignalOfMessage[];
@@ -22,7 +23,7 @@ export class CsvExport implements ReadingSink, FrameConsumer {
   readonly #texts: ((value: number) => number | string)[];
   readonly #values: string[];
   #decoder: DbcDecoder | undefined;
-  /** Time of the row being collected, and of the latest frame. */
+  /** Time of the row that is being collected, and of the latest frame. */
   #rowAt = Number.NaN;
   #latest = Number.NaN;
   #changed = false;
@@ -45,7 +46,7 @@ export class CsvExport implements ReadingSink, FrameConsumer {
     this.#decoder.decode(batch, this);
   }
 
-  /** Writes the last row of a log. The next frames belong to another log, of which no value is known yet. */
+  /** Writes the last row of a log. The next frames belong to another log, in which no value is known yet. */
   endLog(): void {
     this.#write();
     if (this.#latest > this.#rowAt) {

@@ -1,4 +1,4 @@
-/** Creates a network description with the messages of a log: a start for people who map a car. */
+/** Creates a network description with the messages of a log, from which people who map a car can start. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { BitField, Database } from '../../adapters/can/dbc/index.ts';
 import { fieldsOf } from '../../adapters/can/inspect/fields.ts';
@@ -9,7 +9,7 @@ import { loadDbc } from '../dbc-files.ts';
 import { checksumText, counterText, identifierLineOf } from './traffic-lines.ts';
 
 const CYCLE_TIME = 'GenMsgCycleTime';
-/** Statements in their order in a DBC. Unlisted statements precede these. */
+/** Statements in the order in which a DBC contains them. Unlisted statements precede these. */
 const SECTIONS: readonly RegExp[] = [
   /^(BO_|SG_)\s/,
   /^(BO_TX_BU_|EV_|ENVVAR_DATA_|SGTYPE_)\s/,
@@ -26,9 +26,9 @@ type Section = typeof MESSAGES | typeof COMMENTS | typeof DEFINITIONS | typeof D
 type Additions = Record<Section, string[]>;
 
 /**
- * Writes the messages of a log to a DBC. In an existing file it only adds missing messages, and changes nothing.
- * @returns a summary for people; undefined if nothing had to be written
- * @throws VigieError `configuration.wrong` for a DBC that cannot be read; `input.unreadable` if it cannot be written
+ * Writes the messages of a log to a DBC. To an existing file it only adds missing messages; it changes nothing.
+ * @returns a human-readable summary; undefined if there was nothing to write
+ * @throws VigieError `configuration.wrong` if the DBC cannot be read; `input.unreadable` if it cannot be written
  */
 export function writeSkeleton(path: string, traffic: Traffic): string | undefined {
   const exists = existsSync(path);
@@ -54,7 +54,10 @@ interface Seen {
   readonly observed: ObservedMessage;
 }
 
-/** Returns the missing messages. A DBC has one bus: for an identifier on several, uses the bus with most frames. */
+/**
+ * Returns the missing messages. A DBC has one bus: if an identifier is on several, uses the bus with most of its
+ * frames.
+ */
 function newMessages(traffic: Traffic, known: ReadonlySet<number>): Seen[] {
   const seen = new Map<number, Seen>();
   for (const bus of traffic.buses) {
@@ -130,7 +133,7 @@ function plain(text: string): string {
 function withAdditions(before: string, additions: Additions): string {
   const end = before.includes('\r\n') ? '\r\n' : '\n';
   const lines = before.split(end);
-  // Terminates an unterminated last line.
+  // Terminates the last line if it is unterminated.
   if (lines.at(-1) === '') lines.pop();
   const sections = sectionsOf(lines);
   const result: string[] = [];
@@ -150,7 +153,7 @@ function withAdditions(before: string, additions: Additions): string {
   return `${result.join(end)}${end}`;
 }
 
-/** Returns the section of each line that begins a statement; lines within a string begin none. */
+/** Returns, for each line that begins a statement, its section. A line within a string begins no statement. */
 function sectionsOf(lines: readonly string[]): (number | undefined)[] {
   let quoted = false;
   return lines.map((line) => {

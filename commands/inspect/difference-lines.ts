@@ -1,4 +1,4 @@
-/** Formats differences of two recordings as lines for programs and for people. */
+/** Formats differences between two recordings as lines for programs and for people. */
 
 import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { bitsOf, type DbcMessage, MessageFinder, readBits, type Signal } from '../../adapters/can/dbc/index.ts';
@@ -11,7 +11,7 @@ import { identifierText, placeText, printable, type TableColumn, tableLines } fr
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
 
-/** @param begin start of each recording, UTC milliseconds */
+/** @param begin start of each recording in UTC milliseconds */
 export function differenceLinesOf(
   differences: readonly Difference[],
   databases: readonly BoundDatabase[],
@@ -53,7 +53,7 @@ function signalsAt(message: DbcMessage, start: number, bits: number): Signal[] {
   return message.signals.filter((signal) => bitsOf(signal).some((bit) => bit >= start && bit < start + bits));
 }
 
-/** Returns the name of a constant value from the value table. */
+/** Returns the name that the value table has for a constant value. */
 function namesOf(
   signal: Signal,
   first: RecordingSide,
@@ -76,7 +76,7 @@ const columns: readonly TableColumn[] = [
   { title: 'second', align: 'left' },
 ];
 
-/** Returns the table of differences, the most likely effect of a single action first. */
+/** Returns the table of differences, beginning with the most likely effect of a single action. */
 export function differenceText(lines: readonly DifferenceLine[], width: number): string[] {
   if (lines.length === 0) return ['no difference'];
   const single = new Set(lines.map(({ bus }) => bus)).size === 1;

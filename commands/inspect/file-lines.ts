@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** Largest number of characters that wait before a write. */
+/** Largest number of characters that may wait before they are written. */
 const MOST_WAITING = 256 * 1024;
 
 /** Writes lines to a file. */

@@ -5,18 +5,18 @@ import { defined } from '../../protocol/defined.ts';
 import { reportLog } from '../log-summary.ts';
 import { type Lines, progressBar } from '../output.ts';
 
-/** Consumer of frames while logs are read. */
+/** Receives frames while logs are read. */
 export interface FrameConsumer {
-  /** @param buses names of this log; {@link FrameBatch.bus} is an index into them */
+  /** @param buses names of the log's buses; {@link FrameBatch.bus} is an index into them */
   add(batch: FrameBatch, buses: readonly string[]): void;
-  /** Call between logs: the next frames belong to another log. */
+  /** Called between logs: the next frames belong to another log. */
   endLog?(): void;
 }
 
 interface ReadOptions {
   readonly columns?: string | undefined;
   readonly filter: FrameFilter | undefined;
-  /** Output lines, flushed while the log is read if consumers write to them. */
+  /** Output lines. Flushed while the log is read, in case consumers write to them. */
   readonly lines: Lines;
 }
 

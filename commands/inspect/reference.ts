@@ -1,4 +1,4 @@
-/** Reads the reference values with which fields of frames are compared, from a table of values. */
+/** Reads, from a table of values, the reference values with which fields of frames are compared. */
 
 import type { Reference } from '../../adapters/can/inspect/index.ts';
 import { openValueLog, type ValueLog } from '../../adapters/can/log/values/index.ts';
@@ -7,12 +7,12 @@ import { VigieError } from '../../protocol/errors.ts';
 import { suggestion } from '../../protocol/nearest.ts';
 import { reportLog } from '../log-summary.ts';
 
-/** Largest number of stored values. When twice as many are read, every second one is dropped. */
+/** Largest number of stored values. When twice as many have been read, every second one is dropped. */
 const MOST = 10_000;
 
 /**
- * @param column name of the column; optional if the table has only one
- * @throws VigieError `usage.wrong` for a column that the table lacks, `input.malformed` if it is not a table of values
+ * @param column name of the column; not needed if the table has only one
+ * @throws VigieError `usage.wrong` if the table has no such column, `input.malformed` if it is not a table of values
  */
 export async function readReference(path: string, column?: string, zone?: string): Promise<Reference> {
   const log = await openValueLog(path, defined({ zone }));
@@ -45,7 +45,7 @@ export async function readReference(path: string, column?: string, zone?: string
   return {
     times: order.map((i) => times[i]!),
     values: order.map((i) => values[i]!),
-    // Times without a known base start at the first frame.
+    // Times that have no known base start at the first frame.
     relative: form.kind === 'elapsed' && start === undefined,
   };
 }

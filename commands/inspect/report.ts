@@ -1,4 +1,4 @@
-/** Formats findings as lines of NDJSON for programs or tables for people. */
+/** Formats findings as lines of NDJSON for programs, or as tables for people. */
 import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { MessageFinder } from '../../adapters/can/dbc/index.ts';
 import {
@@ -20,11 +20,14 @@ interface Report {
   readonly traffic: Traffic;
   readonly databases: readonly BoundDatabase[];
   readonly signals: readonly SignalStatistics[] | undefined;
-  /** Omits identifiers and signals that never changed. */
+  /** True to omit identifiers and signals that never changed. */
   readonly onlyChanged: boolean;
 }
 
-/** Yields line by line: garbage logs have millions of identifiers. @param width longest line for people, characters */
+/**
+ * Yields line by line, because garbage logs have millions of identifiers. @param width longest line for people, in
+ * characters
+ */
 export function* reportLines(report: Report, format: Format, width: number): Generator<string> {
   const { traffic, databases, signals, onlyChanged } = report;
   const isShown = ({ changes }: { readonly changes: number }): boolean => !onlyChanged || changes > 0;
@@ -47,7 +50,7 @@ export function* reportLines(report: Report, format: Format, width: number): Gen
   yield* parts.filter((part) => part.length > 0).flatMap((part, i) => (i === 0 ? part : ['', ...part]));
 }
 
-/** @param width longest line for people, characters */
+/** @param width longest line for people, in characters */
 export function comparisonLines(
   first: Traffic,
   second: Traffic,
@@ -64,7 +67,7 @@ export function comparisonLines(
 const LEAST = 0.5;
 const MOST = 20;
 
-/** @param width longest line for people, characters */
+/** @param width longest line for people, in characters */
 export function correlationLines(
   correlator: Correlator,
   databases: readonly BoundDatabase[],

@@ -1,4 +1,4 @@
-/** The lines of NDJSON that `vigie inspect` prints, one schema for each `kind`. */
+/** The lines of NDJSON that `vigie inspect` prints: one schema for each `kind`. */
 import * as Type from 'typebox';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });

@@ -1,11 +1,14 @@
-/** Formats tables for people that fit their terminal. */
+/** Formats tables for people so that they fit the terminal. */
 
 export interface TableColumn {
   readonly title: string;
   readonly align: 'left' | 'right';
-  /** Order of removal if the width does not suffice: the lowest number first; undefined: never removed. */
+  /**
+   * Order in which columns are removed if the width does not suffice, the lowest number first. If undefined, never
+   * removed.
+   */
   readonly dispensable?: number;
-  /** True if cells may be broken into several lines when removing columns does not suffice. */
+  /** True if cells may be broken into several lines when the table is still too wide after columns were removed. */
   readonly breakable?: boolean;
 }
 
@@ -17,21 +20,22 @@ export interface Row {
 }
 
 const GAP = '  ';
-/** Narrower details are hard to read next to the cells, and are printed below. */
+/** Smallest width of details next to the cells. Narrower ones are hard to read, and are printed below. */
 const NARROW = 24;
-/** Smallest width to which a column is broken. */
+/** Smallest width into which the cells of a column are broken. */
 const NARROWEST = 12;
 const INDENT = '    ';
 
 /**
  * Returns the lines of a table, titles first. No line exceeds `width` unless the columns that are never removed do.
- * Details are next to the cells if all fit there unbroken or there is room for some words; otherwise below.
+ * Details are next to the cells if all of them fit there unbroken or there is room for some words; otherwise they are
+ * below.
  */
 export function tableLines(columns: readonly TableColumn[], rows: readonly Row[], width: number): string[] {
   const widths = columns.map(({ title }, c) =>
     rows.reduce((most, { cells }) => Math.max(most, ...linesOf(cells[c]).map(lengthOf)), lengthOf(title)),
   );
-  // A column that is empty in all rows is omitted.
+  // Omit columns that are empty in all rows.
   const shown = [...columns.keys()].filter((c) =>
     rows.some(({ cells }) => linesOf(cells[c]).some((line) => line !== '')),
   );
@@ -75,7 +79,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly Row[]
   return lines;
 }
 
-/** Joins phrases by commas into lines of at most `width` characters; a longer phrase is broken between words. */
+/** Joins phrases with commas into lines of at most `width` characters. A longer phrase is broken between words. */
 export function wrap(phrases: readonly string[], width: number): string[] {
   const words = phrases.flatMap((phrase, i) => `${phrase}${i < phrases.length - 1 ? ',' : ''}`.split(' '));
   const lines: string[] = [];
@@ -106,12 +110,12 @@ function lengthOf(text: string): number {
   return [...text].length;
 }
 
-/** Returns a name from a file without control characters, which could change the state of a terminal. */
+/** Returns a name from a file, without control characters, which could change the state of a terminal. */
 export function printable(name: string): string {
   return name.replace(/\p{Cc}/gu, '?');
 }
 
-/** Formats an 11-bit identifier as three hexadecimal digits and a 29-bit one as eight, like candump. */
+/** Formats an identifier as candump does: three hexadecimal digits for 11 bits, and eight for 29 bits. */
 export function identifierText(id: number, extended: boolean): string {
   return id
     .toString(16)
@@ -119,7 +123,7 @@ export function identifierText(id: number, extended: boolean): string {
     .padStart(extended ? 8 : 3, '0');
 }
 
-/** Formats the position of a field. Bytes are counted from 0, bits of a byte from the least significant. */
+/** Formats the position of a field. Bytes are counted from 0, and the bits of a byte from the least significant one. */
 export function placeText(start: number, bits: number): string {
   const first = start & 7;
   if (bits === 1) return `byte ${start >>> 3} bit ${first}`;

@@ -76,7 +76,7 @@ const columns: readonly TableColumn[] = [
   { title: 'bits that change', align: 'left' },
 ];
 
-/** Returns each bus with the table of its identifiers, for people. */
+/** Returns, for people, each bus with a table of its identifiers. */
 export function trafficText(traffic: Traffic, identifiers: readonly IdentifierLine[], width: number): string[] {
   return traffic.buses.flatMap((bus, i) => {
     const rows = identifiers.filter((line) => line.bus === bus.name).map(rowOf);
@@ -114,7 +114,7 @@ function rowOf(line: IdentifierLine): Row {
   };
 }
 
-/** Returns the mask of the changing bits, with a dot for four bits that never change; eight bytes per line. */
+/** Returns the mask of the bits that change, with a dot for four bits that never change; eight bytes per line. */
 function bitmap(changed: string): string[] {
   const digits = changed.toUpperCase().replaceAll('0', '.');
   return digits.match(/.{1,16}/g) ?? [''];
@@ -161,7 +161,7 @@ function decimals(value: number): string {
   return value.toFixed(value < 100 ? 2 : value < 1000 ? 1 : 0);
 }
 
-/** Rounds to whole microseconds, the precision of logs: further digits of a difference of two times are noise. */
+/** Rounds to whole microseconds, the precision of logs: further digits of the difference of two times are noise. */
 function micro(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }

@@ -2,7 +2,7 @@
 import type { CaptureOrder } from '../../protocol/schema/order.ts';
 import { type Details, named, type SendRequest, timeOf, wrong } from './request.ts';
 
-/** Returns the request for the capture of this name. Omitted members default to those of the profile. */
+/** Returns the request for the capture with this name. Omitted fields default to those of the profile. */
 export function captureOf(name: string, { before, after, buses, identifiers }: Details): SendRequest {
   const body: CaptureOrder = {
     name: named(name),

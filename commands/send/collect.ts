@@ -1,4 +1,4 @@
-/** Parses collections from command-line words: signals to record for a limited time. */
+/** Parses command-line words for collections, which record signals for a limited time. */
 
 import { readYamlFile } from '../../config/document.ts';
 import { readDuration } from '../../config/quantities.ts';
@@ -39,7 +39,7 @@ function signalOf(text: string): CollectedSignal {
   return { signal, ...defined({ bus }) };
 }
 
-/** Returns UTC ms for a duration from now, or for a date-time. */
+/** Returns the end in UTC ms that a duration from now, or a date-time, describes. */
 function endOf(text: string, what: string): number {
   if (duration.test(text)) return Date.now() + readDuration(text);
   const isDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
@@ -60,7 +60,10 @@ function conditionOf(text: string): NonNullable<CollectOrder['while']> {
   return { path, ...(sign === '>=' ? { atLeast: bound } : { atMost: bound }) };
 }
 
-/** Reads a file with the members of the command. Times are durations or date-times; a signal may be only its name. */
+/**
+ * Reads a file with the fields of the command. Times are durations or date-times; a signal may be given by its name
+ * only.
+ */
 function collectionIn(file: string): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);

@@ -14,11 +14,11 @@ interface DeliveryOptions {
   readonly vin: string;
   readonly client: CloudClient;
   readonly signer: CommandSigner;
-  /** Validity after which the car refuses to execute a command, s. */
+  /** Validity in s. After it, the car refuses to execute the command. */
   readonly valid: number;
-  /** Additional time to wait for the last state, s. */
+  /** Additional time in s to wait for the last state. */
   readonly wait: number;
-  /** True to resend an unanswered command. An offline car receives the first one when it connects. */
+  /** True to resend an unanswered command. An offline car receives the first copy when it connects. */
   readonly repeats: boolean;
   /** Called once for each state. */
   readonly report: (report: RemoteReport) => void;
@@ -35,7 +35,10 @@ interface Pending {
   readonly end: (report: RemoteReport) => void;
 }
 
-/** Interval (ms) and maximum of sendings until the car answers: a car under a flood verifies repeats first. */
+/**
+ * Time in ms between two sendings, and their maximum, until the car answers. Under a flood of commands, a car verifies
+ * repeated ones first.
+ */
 const REPEAT_INTERVAL_MS = 1_000;
 const MAX_SENDINGS = 10;
 
@@ -48,14 +51,16 @@ export class Deliveries {
     this.#options = options;
   }
 
-  /** Subscribes before any command is sent. Rejects with `link.refused` or `link.lost`. */
+  /** Subscribes to the states. Call before sending a command. Rejects with `link.refused` or `link.lost`. */
   static async open(options: DeliveryOptions): Promise<Deliveries> {
     const deliveries = new Deliveries(options);
     await options.client.subscribe(upTopic(options.vin, 'remote'), (_topic, payload) => deliveries.#heard(payload));
     return deliveries;
   }
 
-  /** Signs and sends a command. Resolves with the last state, or without one if it did not arrive in time. */
+  /**
+   * Signs and sends a command. Resolves with the last state, or without a state if the last one did not arrive in time.
+   */
   async send({ kind, body }: SendRequest): Promise<Outcome> {
     const { vin, client, signer, valid, wait, repeats } = this.#options;
     const id = crypto.randomUUID();
@@ -76,7 +81,7 @@ export class Deliveries {
       });
     await publish();
     const stopRepeating = repeats ? repeat(publish, () => seen.size > 0) : undefined;
-    // The car may execute the command beyond the end of its validity, up to its own limit.
+    // The car may take longer than the validity of the command to execute it, up to its own limit.
     const timer = setTimeout(() => end(undefined), (valid + wait) * 1000);
     const report = await ended;
     clearTimeout(timer);
@@ -97,7 +102,9 @@ export class Deliveries {
   }
 }
 
-/** Publishes again until `answered`, at most {@link MAX_SENDINGS} times in total. Returns a function that stops it. */
+/**
+ * Publishes again until `answered`, at most {@link MAX_SENDINGS} times in total. Returns a function that stops this.
+ */
 function repeat(publish: () => Promise<void>, answered: () => boolean): () => void {
   let sent = 1;
   const stop = (): void => clearInterval(again);

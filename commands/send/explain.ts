@@ -25,7 +25,7 @@ const advice: Readonly<Record<FailureCause, string>> = {
   CanceledByDriver: 'somebody at the car acted against it',
 };
 
-/** Formats a report as text for the user; a failure includes advice. */
+/** Formats a report for the user. A failure includes advice. */
 export function explain({ type, status, failureCause, detail }: RemoteReport): string {
   const cause = failureCause === undefined ? '' : ` (${failureCause})`;
   const reason = detail === undefined ? '' : `: ${detail}`;

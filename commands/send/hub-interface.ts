@@ -1,4 +1,4 @@
-/** Client of the HTTP interface of a hub, for commands of the user. */
+/** Client for the HTTP interface of a hub, for commands of the user. */
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { certificateFault } from '../../protocol/certificate-faults.ts';
@@ -7,11 +7,14 @@ import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 interface HubAddress {
   readonly url: string;
   readonly token?: string;
-  /** Certificates (PEM) of the authorities that may sign the hub's certificate. If omitted, those of the system. */
+  /**
+   * Certificates (PEM) of the authorities that may sign the hub's certificate. If omitted, the authorities of the
+   * system.
+   */
   readonly ca?: Uint8Array;
 }
 
-/** Longest time to wait for an answer of the hub, ms. */
+/** Longest time in ms to wait for a response of the hub. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
 const codes: Readonly<Record<number, ErrorCode>> = {
@@ -42,7 +45,7 @@ export class HubInterface {
     this.#base = base;
   }
 
-  /** Resolves with the answer. Rejects with the refusal of the hub, or with `link.lost` while it does not answer. */
+  /** Resolves with the response. Rejects with the hub's error, or with `link.lost` if the hub does not respond. */
   ask<T>(path: string): Promise<T> {
     return this.#request<T>('GET', path);
   }
@@ -97,7 +100,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Returns the sentence of an error answer of the interface. */
+/** Returns the message of an error response of the interface. */
 function messageIn(text: string): string | undefined {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };

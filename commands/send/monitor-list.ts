@@ -4,7 +4,7 @@ import type { MonitorList } from '../../protocol/schema/monitor.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { readMessage } from './received.ts';
 
-/** Longest wait for retained messages after a subscription in a slow network, ms. */
+/** Longest wait in ms for retained messages after a subscription, in a slow network. */
 const PATIENCE = 5_000;
 
 /** Returns the last list of monitors that the car reported; undefined if the broker has no such message. */
@@ -23,7 +23,7 @@ export async function keptMonitors(client: CloudClient, vin: string): Promise<Mo
   return list;
 }
 
-/** Formats the list for people, version first. */
+/** Formats the list for people, beginning with its version. */
 export function explainList({ version, monitors }: MonitorList): string[] {
   const head = `version ${version}, ${counted(monitors.length, 'monitor')}`;
   return [

@@ -1,4 +1,4 @@
-/** Parses orders to the agent itself: monitors, callbacks, keys, resending messages, another configuration. */
+/** Parses orders to the agent itself: for monitors, callbacks, keys, resending messages and another configuration. */
 
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
@@ -95,9 +95,9 @@ export function isOrder(what: string): boolean {
 }
 
 /**
- * Returns the commands to the agent itself for the words, in order. `keys` is the directory in which names of keys
- * are looked up. Rejects with `usage.wrong` for invalid words, and with `configuration.wrong` that lists every fault
- * with file and line for a faulty file, before any command is sent.
+ * Returns the commands to the agent itself that the words describe, in order. `keys` is the directory in which names of
+ * keys are looked up. Rejects with `usage.wrong` for invalid words. For a faulty file, rejects with
+ * `configuration.wrong`, which lists every fault with file and line, before any command is sent.
  */
 export async function ordersOf(
   what: string,
@@ -113,7 +113,7 @@ export async function ordersOf(
   }
   const requests = await order.read(words, details, keys);
   if (requests === undefined) throw wrong(`cannot send "${said}": ${order.usage}`);
-  // Refuse a too long command here, before half of the commands were sent.
+  // Refuse a command that is too long here, not after half of the commands were sent.
   for (const { kind, body } of requests) encodeBody(kind, body);
   return requests;
 }
@@ -164,7 +164,10 @@ function monitorsIn(file: string, { id }: Details): SendRequest[] {
   });
 }
 
-/** Reads a callback in the form that the interface returns (with `callbackId` and `subscribe`) or that it accepts. */
+/**
+ * Reads a callback in the form that the interface returns (with `callbackId` and `subscribe`) or in the form that it
+ * accepts.
+ */
 function callbackIn(file: string, { id, side }: Details): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);
@@ -201,7 +204,7 @@ function callbackIn(file: string, { id, side }: Details): SendRequest {
   throw faulty(file, findings.sorted());
 }
 
-/** Reads a configuration and checks only its form: its paths refer to files of the unit, which checks the rest. */
+/** Reads a configuration and checks only its form: its paths refer to files on the unit, which checks the rest. */
 function configurationIn(file: string): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);

@@ -2,7 +2,7 @@ import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 
-/** Decodes a message of the car. For a malformed message, prints an error and returns undefined. */
+/** Decodes a message from the car. If it is malformed, prints an error and returns undefined. */
 export function readMessage(payload: Uint8Array): Message | undefined {
   try {
     return decodeMessage(payload);

@@ -20,12 +20,12 @@ export interface Details {
   readonly once?: boolean;
   readonly level?: string;
   readonly type?: string;
-  /** Time between positions, s. */
+  /** Time between positions in s. */
   readonly running?: string;
   readonly shutdown?: string;
   /** Name of a monitor, callback or key. */
   readonly id?: string;
-  /** API of a callback: fleet or user. */
+  /** Side of the API to which a callback belongs: fleet or user. */
   readonly side?: string;
   /** Time between readings, such as 100ms. */
   readonly interval?: string;

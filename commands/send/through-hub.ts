@@ -10,7 +10,7 @@ import { type SendRequest, wrong } from './request.ts';
 interface HubDelivery {
   readonly vin: string;
   readonly hub: HubInterface;
-  /** Time to wait for the last state after the validity of the command, s. */
+  /** Time in s to wait for the last state after the validity of the command. */
   readonly wait: number;
   /** Called once for each state. */
   readonly report: (report: RemoteReport) => void;
@@ -27,14 +27,14 @@ interface AuditedCommand {
 
 interface HubOutcome {
   readonly report?: RemoteReport;
-  /** Seconds of waiting without a last state, and the last error of the hub if it did not answer. */
+  /** Seconds of waiting without a last state, and the last error of the hub while it did not respond. */
   readonly waited: number;
   readonly fault?: VigieError;
 }
 
 const POLL_INTERVAL_MS = 500;
 
-/** Sends the command, and follows it to its last state. Rejects with the refusal of the hub. */
+/** Sends the command, and follows it to its last state. Rejects with the hub's error. */
 export async function sendThroughHub(
   request: SendRequest,
   { vin, hub, wait, report }: HubDelivery,
@@ -59,7 +59,7 @@ export async function sendThroughHub(
         if (finalStatuses.has(status)) return { report: state, waited };
       }
     } catch (error) {
-      // The hub has the command, and may answer again while the car executes it.
+      // The hub has the command, and may respond again while the car executes it.
       if (!(error instanceof VigieError) || !error.fact.retriable) throw error;
       fault = error;
     }

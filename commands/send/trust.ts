@@ -11,8 +11,8 @@ import { type SendRequest, wrong } from './request.ts';
 type Added = Pick<TrustedKey, 'name' | 'publicKey' | 'kinds' | 'notBefore' | 'notAfter'>;
 
 /**
- * Returns an order for each key. A key is a name in the trust file of the directory `keys`, or a public key file (PEM),
- * for which `kinds` is required. `kinds` are separated by commas, and replace those in the trust file.
+ * Returns an order for each key. A key is given by its name in the trust file of the directory `keys`, or by a public
+ * key file (PEM), for which `kinds` is required. `kinds` are separated by commas, and replace those in the trust file.
  */
 export async function addedKeys(
   names: readonly string[],
@@ -37,7 +37,10 @@ export async function addedKeys(
   });
 }
 
-/** Returns an order for each key: its id (16 hexadecimal digits), its name in the trust file, or its file. */
+/**
+ * Returns an order for each key, which is given by its id (16 hexadecimal digits), its name in the trust file, or its
+ * file.
+ */
 export async function revokedKeys(names: readonly string[], keys: string): Promise<SendRequest[]> {
   const trusted = await readTrust(keys);
   return names.map((name) => {
@@ -68,7 +71,7 @@ function keyIn(file: string, kinds: readonly string[] | undefined): Added | unde
 function publicKeyIn(file: string): KeyObject | undefined {
   if (!existsSync(file)) return undefined;
   const text = readFileSync(file, 'utf8');
-  // A private key contains its public part, but accepting it would invite users to pass private keys around.
+  // A private key contains the public one, but accepting it would invite users to pass private keys around.
   if (!text.includes('-----BEGIN PUBLIC KEY-----'))
     throw wrong(`${file} is not a public key (PEM, -----BEGIN PUBLIC KEY-----)`);
   let key: KeyObject;

@@ -1,4 +1,4 @@
-/** Parses command-line words for commands to a car into the body of the command. */
+/** Parses command-line words for commands to a car, and returns the body of the command. */
 
 import { instantOf } from '../../protocol/calendar.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -11,9 +11,9 @@ import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { orderUsages } from './orders.ts';
 import { type Details, type SendRequest, wrong } from './request.ts';
 
-/** Parser for words that are not a single word of a kind's `bodies`. */
+/** Parser for commands that are not a single word of the kind's `bodies`. */
 interface Reader {
-  /** Names of the options that it accepts. */
+  /** Names of the options that the command accepts. */
   readonly details?: readonly (keyof Details)[];
   /** Returns the body; undefined for invalid words. */
   read(words: readonly string[], details: Details): object | undefined;
@@ -29,7 +29,10 @@ const readers: Partial<Record<RemoteType, Reader>> = {
 /** One line for each command, for help and error messages. */
 export const usages: readonly string[] = remoteKinds.map(({ words }) => words.usage);
 
-/** Returns the command for the words. @throws VigieError `usage.wrong` with the valid commands, or the invalid part */
+/**
+ * Returns the command that the words describe. @throws VigieError `usage.wrong` with the valid commands, or the invalid
+ * part
+ */
 export function requestOf(what: string, words: readonly string[], details: Details): SendRequest {
   const kind = remoteKinds.find(({ words: { verb } }) => verb === what);
   const said = [what, ...words].join(' ');
@@ -51,7 +54,7 @@ export function requestOf(what: string, words: readonly string[], details: Detai
   return { kind: type, body };
 }
 
-/** Returns the usage of the command that matches the words best, in any order: `lock door` for `doors lock`. */
+/** Returns the usage of the command that best matches the words in any order: `lock door` for `doors lock`. */
 function meantUsage(said: readonly string[]): string | undefined {
   for (const word of said) {
     const [verb] = nearest(
@@ -87,7 +90,7 @@ function charge([word, ...more]: readonly string[], details: Details): object | 
   return { ...defined({ schedule: plan }), ...(preferred ? { preferences } : {}) };
 }
 
-/** Returns a single charge, or a program if it has an end, repeats or has a slot. */
+/** Returns a single charge, or a program if there is an end, a repetition or a slot. */
 function chargePlan(at: string, until?: string, days?: string, slot?: string): object {
   if (until === undefined && days === undefined && slot === undefined) {
     return { nextDelayedTime: instantOf(at) === undefined ? timeOfDay('at', at) : at };
@@ -148,7 +151,7 @@ function navigate(words: readonly string[]): object | undefined {
   return { positions };
 }
 
-/** Returns the error for a word that applies now together with options that apply later. */
+/** Returns the error for a word that takes effect now, given together with options that apply later. */
 function together(what: string, word: string, details: Details): VigieError {
   const names = Object.keys(details).map((name) => `--${name}`);
   return wrong(`"${what} ${word}" is for now and has no ${names.join(', ')}; leave ${word} out for a plan`);

@@ -3,16 +3,16 @@ import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { type Coverage, rankCoverage, type Traffic } from '../../adapters/can/inspect/index.ts';
 
 export interface DatabaseChoice {
-  /** Those that describe the log, the best first, whatever the given order. */
+  /** Files that describe the log, the best first, regardless of the order in which they were given. */
   readonly used: readonly BoundDatabase[];
-  /** Those that probably describe another car. */
+  /** Files that probably describe another car. */
   readonly wrong: readonly Coverage[];
 }
 
-/** Least share of the frames, or else of its messages, of the DBC of a car. */
+/** Smallest share of the log's frames that a DBC of the car describes, or of its own messages that are in the log. */
 const LEAST = 0.5;
 
-/** If no DBC fits, uses the best of them, which is still named as wrong; if none has any frame, all. */
+/** If no DBC fits, uses the best one, which is still reported as wrong. If no DBC describes any frame, uses all. */
 export function chooseDatabases(databases: readonly BoundDatabase[], traffic: Traffic): DatabaseChoice {
   const ranked = rankCoverage(
     databases.map(({ database }) => database),
@@ -32,8 +32,8 @@ function isPlausible(coverage: Coverage): boolean {
 }
 
 /**
- * Rates a DBC: the share of the frames that fit it with values in their ranges, and the share of its messages in the
- * log. Many identifiers of a foreign DBC may occur in a log, but few of all that it has.
+ * Rates a DBC by the share of frames that fit it with values in their ranges, and the share of its messages that are in
+ * the log. Many identifiers in a log may occur in a foreign DBC, but few of all its identifiers are in the log.
  */
 function fitOf(coverage: Coverage): number {
   const { frames, fitting, values, inRange } = coverage;

@@ -4,27 +4,27 @@ import type { SignalFacts } from './signals.ts';
 import type { Conversion } from './units.ts';
 import { wordsOf } from './words.ts';
 
-/** Smallest signal in which a value with all bits set is a code, bits. */
+/** Smallest signal, in bits, in which a value with all bits set is a code. */
 const FEWEST_BITS = 8;
-/** Largest signal with exact raw values, bits. */
+/** Largest signal, in bits, whose raw values are exact. */
 const MOST_BITS = 48;
-/** Largest number of codes; more strange values mean that the range in the file is wrong. */
+/** Largest number of codes. If there are more strange values, the range in the file is wrong. */
 const MOST_CODES = 6;
 
-/** Returns true if the bits of the signal can hold the raw value; labels in files also name other values. */
+/** Returns true if the bits of the signal can hold the raw value. In files, labels may also name other values. */
 export function holds({ length, type }: Signal, raw: number): boolean {
   if (!Number.isSafeInteger(raw)) return false;
   const bits = Math.min(length, 53);
   return type === 'signed' ? raw >= -(2 ** (bits - 1)) && raw < 2 ** (bits - 1) : raw >= 0 && raw < 2 ** bits;
 }
 
-/** Returns true if a raw value is most likely a code: by its label, by the range of the file, or with all bits set. */
+/** Returns true if a raw value is most likely a code, because of its label, the range in the file, or all bits set. */
 export function isCode(signal: Signal, raw: number): boolean {
   const label = signal.choices?.get(raw);
   return (label !== undefined && isUnusable(label)) || isOutside(signal, raw) || raw === allBits(signal);
 }
 
-/** Returns the codes among the raw values, ascending: by label, by the range in the file, and by the log. */
+/** Returns the codes in ascending order: according to labels, to the range in the file, and to the log. */
 export function codesOf(
   { signal, observed }: SignalFacts,
   conversion: Conversion,
@@ -45,7 +45,7 @@ export function codesOf(
   return [...codes].sort((one, other) => one - other);
 }
 
-/** Returns the codes of a number with an unknown unit: those in the log. */
+/** Returns the codes of a number with an unknown unit: only those that occur in the log. */
 export function shownCodes({ signal, observed }: SignalFacts): number[] {
   return [...(observed?.raws ?? [])]
     .filter((raw) => isCode(signal, raw))
@@ -62,7 +62,7 @@ function isOutside(signal: Signal, raw: number): boolean {
   const { range, factor } = signal;
   if (range === undefined || !(range[1] > range[0])) return false;
   const value = physical(signal, raw);
-  // A distance below one step can result from a rounded range.
+  // A distance smaller than one step can result from a rounded range.
   const step = Math.abs(factor) / 2;
   return value < range[0] - step || value > range[1] + step;
 }

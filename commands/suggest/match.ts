@@ -1,4 +1,4 @@
-/** Rates how well the name of a signal matches a rule. */
+/** Rates how well the name of a signal matches a rule of the tables in rules/. */
 import type { Rule } from './rule.ts';
 import type { SignalFacts } from './signals.ts';
 import type { Word } from './words.ts';
@@ -6,18 +6,24 @@ import type { Word } from './words.ts';
 export interface Match {
   /** Quality of the match, at least {@link ENOUGH}; higher is better. */
   readonly score: number;
-  /** Matching words of the name, for the reason. */
+  /** Words of the name that match, for the reason. */
   readonly said: readonly string[];
   /** True if the comment was needed for the match. */
   readonly byComment: boolean;
 }
 
-/** Weight of a meaning, by the location of its word. */
+/**
+ * Weight of a meaning, depending on where its word is: in the signal's own name, in the message's name, or in a
+ * comment.
+ */
 const OWN = 2;
 const AROUND = 1;
 const COMMENT = 1;
 
-/** Cost of words that the pattern does not explain: unknown ones, abbreviations, numbers, those of the message. */
+/**
+ * Costs of words that the pattern does not explain: unknown words, abbreviations, numbers, and words of the message's
+ * name.
+ */
 const UNKNOWN = 1;
 const SHORT = 0.5;
 /** With only one matching word, an abbreviation usually changes the meaning. */
@@ -25,7 +31,7 @@ const SHORT_BESIDE_ONE = 0.8;
 const LETTER = 0.2;
 const NUMBER = 0.1;
 const ELSEWHERE = 0.3;
-/** Cost of a word for a displayed or estimated value instead of a measured one. */
+/** Cost of a word that indicates a displayed or estimated value instead of a measured one. */
 const LESSER = 0.15;
 
 /** Smallest score of a match; below it, a match would be a guess. */
@@ -46,7 +52,7 @@ const lesser: ReadonlySet<string> = new Set([
   'hud',
 ]);
 
-/** Meanings in a comment that describe something other than the value. */
+/** Meanings that show that a comment describes something other than the value. */
 const twisting: ReadonlySet<string> = new Set([
   'request',
   'fault',
@@ -84,13 +90,14 @@ export function matchOf(rule: Rule, facts: SignalFacts): Match | undefined {
     if (match === undefined) continue;
     const isAverse = (word: Word): boolean => isOf(word, never) && foreign(word);
     const averse = facts.around.filter(isAverse);
-    // A message with many topics may contain a signal whose own name is sufficient.
+    // A message may have many topics. The signal's own name is then sufficient.
     if (facts.own.some(isAverse) || (averse.length > 0 && match.score < 2 * OWN)) continue;
     if (groups.length === 1 && facts.prefix !== undefined && !near(facts.prefix)) continue;
     const unknown = facts.own.filter(
       (word) => word !== facts.prefix && isUnknown(word) && !facts.frequent.has(word.text),
     );
-    // If the topic is in the message's name, an unknown word or the sender's name indicates another part.
+    // If the topic comes from the message's name, an unknown word or the sender's name indicates another part of the
+    // car.
     const long = unknown.filter(({ text }) => text.length > 3);
     if (match.shared && (long.length > 0 || (facts.prefix !== undefined && foreign(facts.prefix)))) continue;
     if (rule.strict === true && unknown.some(({ text }) => text.length > 1)) continue;
@@ -132,13 +139,13 @@ function matchPattern(groups: readonly Group[], facts: SignalFacts): PatternMatc
     byComment ||= inName === undefined && inMessage === undefined;
     said.push(word.text.replaceAll('-', ' '));
   }
-  // A match by comment alone needs more than one meaning, and no meaning of another topic.
+  // A match that relies on the comment alone needs more than one meaning, and no meaning of another topic.
   if (!owned && !(byComment && groups.length > 1)) return undefined;
   if (byComment && facts.comment.some((word) => isOf(word, twisting))) return undefined;
   return { score, said: [...new Set(said)], byComment, shared };
 }
 
-/** Returns true if the word has a meaning, or resembles one that does, but no expected meaning. */
+/** Returns true if the word, or a word that it resembles, has a meaning, but no expected one. */
 function isForeign({ concepts, resembles }: Word, expected: ReadonlySet<string>): boolean {
   const meant = concepts.length > 0 ? concepts : resembles;
   return meant.length > 0 && !meant.some((concept) => concept === '' || expected.has(concept));

@@ -1,16 +1,16 @@
-/** Checks if the values of a signal can be those of a numeric path, and finds the conversion. */
+/** Checks whether the values of a signal can be those of a numeric path, and finds the conversion. */
 import type { NumberRule } from './rule.ts';
 import type { SignalFacts } from './signals.ts';
 import { type Conversion, conversionTo, saysNoUnit, unitsFor } from './units.ts';
 import { wordsOf } from './words.ts';
 
 export type NumberFit =
-  /** The signal fits. `by` is the source of the unit. */
+  /** The signal fits. `by` says where the unit comes from. */
   | { readonly kind: 'fits'; readonly conversion: Conversion; readonly by: string; readonly certain: boolean }
   /** The name fits; the question asks for the missing data. */
   | { readonly kind: 'asks'; readonly question: string };
 
-/** Smallest number, bits; a shorter signal is a state. */
+/** Length in bits of the smallest number. A shorter signal is a state. */
 const FEWEST_BITS = 4;
 
 /** Returns how the signal fits the rule; undefined if it is not such a number. */
@@ -80,7 +80,7 @@ export function rounded(value: number): number {
   return Number(value.toPrecision(9));
 }
 
-/** Returns true if most values have names: then it is a state, not a number. */
+/** Returns true if most values have names: the signal is then a state, not a number. */
 function isList({ signal }: SignalFacts): boolean {
   const names = signal.choices?.size ?? 0;
   return names > 4 && names > 2 ** Math.min(signal.length, 30) / 4;

@@ -2,24 +2,27 @@
 export interface Observed {
   /** Observed raw values, limited to the first {@link mostValues}; empty for a float. */
   readonly raws: ReadonlySet<number>;
-  /** Smallest and largest physical value, excluding probable codes; omitted if there was no other value. */
+  /** Smallest and largest physical value, excluding probable codes. Omitted if there were only codes. */
   readonly span?: readonly [minimum: number, maximum: number];
-  /** Number of changes of the value, and number of decreases, excluding codes. */
+  /** Number of changes of the value, and number of decreases. Codes do not count. */
   readonly changes: number;
   readonly falls: number;
-  /** Its validity in the log; omitted without a signal that states it. */
+  /** Validity of the signal in the log. Omitted if no signal states it. */
   readonly validity?: ObservedValidity;
-  /** Median time between frames, ms; omitted after a single frame. */
+  /** Median time between frames in ms. Omitted if there was only one frame. */
   readonly period?: number;
 }
 
-/** Content of a log while a signal was invalid. */
+/** What a log contains while a signal is invalid. */
 export interface ObservedValidity {
-  /** Name of the signal that states it. */
+  /** Name of the signal that states the validity. */
   readonly signal: string;
-  /** Number of different payloads with an invalid value. */
+  /** Number of different payloads in which the value was invalid. */
   readonly invalid: number;
-  /** Raw values that occurred only while invalid; undefined if others occurred too, or too many. */
+  /**
+   * Raw values that occurred only while invalid. Undefined if one of them also occurred while valid, or there are too
+   * many.
+   */
   readonly codes?: readonly number[];
 }
 

@@ -12,19 +12,19 @@ import { isCode } from './codes.ts';
 import { mostValues, type Observed, type ObservedValidity } from './observed.ts';
 import { type Validity, validityOf } from './validity.ts';
 
-/** Observed content of one message on one bus. */
+/** What the log contains of one message on one bus. */
 interface Seen {
   readonly signals: readonly SeenSignal[];
   /** Identifiers of its frames, with EXTENDED bit. */
   readonly ids: Set<number>;
-  /** Previous payload, to skip repetitions. */
+  /** Previous payload. Repetitions of it are skipped. */
   payload: Uint8Array;
 }
 
 /** Largest number of raw values that may be codes for "invalid". */
 const MOST_CODES = 6;
 
-/** Largest number of raw values that are compared with them. */
+/** Largest number of raw values, valid or invalid, that are stored to find such codes. */
 const MAX_COMPARED = 4096;
 
 class SeenSignal {
@@ -96,7 +96,7 @@ class SeenSignal {
   }
 }
 
-/** Returns the integer of a physical value; undefined for a float. */
+/** Returns the integer raw value of a physical value; undefined for a float. */
 function rawOf({ type, offset, factor }: Signal, value: number): number | undefined {
   return type === 'float' ? undefined : Math.round((value - offset) / factor);
 }
@@ -159,7 +159,7 @@ class DatabaseObserver {
   }
 }
 
-/** Collects the values of all signals, of each DBC by itself: which DBC describes a frame is decided afterwards. */
+/** Collects the values of all signals, separately for each DBC: which DBC describes a frame is decided afterwards. */
 export class SuggestionObserver {
   readonly #observers: ReadonlyMap<BoundDatabase, DatabaseObserver>;
   readonly #names = new Set<string>();
@@ -172,19 +172,21 @@ export class SuggestionObserver {
     this.#finder = new MessageFinder(databases);
   }
 
-  /** @param names buses of this log; {@link FrameBatch.bus} is an index into them */
+  /** @param names names of the log's buses; {@link FrameBatch.bus} is an index into them */
   add(batch: FrameBatch, names: readonly string[]): void {
     for (let i = 0; i < batch.count; i++) this.#names.add(names[batch.bus[i]!]!);
     for (const observer of this.#observers.values()) observer.add(batch, names);
   }
 
-  /** Chooses the files that describe the logs. The first with an identifier describes it, as in a profile. */
+  /**
+   * Chooses the files that describe the logs. The first file that contains an identifier describes it, as in a profile.
+   */
   use(databases: readonly BoundDatabase[]): void {
     this.#used = databases;
     this.#finder = new MessageFinder(databases);
   }
 
-  /** Buses with described frames, in order of their first frame. */
+  /** Buses that have described frames, in the order of their first frame. */
   get buses(): readonly string[] {
     return [...this.#names].filter((bus) =>
       this.#used.some((bound) =>
@@ -198,7 +200,7 @@ export class SuggestionObserver {
     return this.#seenOf(bus, message) !== undefined;
   }
 
-  /** Returns the data about a signal; undefined if the bus has had no value of it. */
+  /** Returns the data about a signal; undefined if the log has no value of it on this bus. */
   observed(bus: string, message: DbcMessage, signal: Signal): Observed | undefined {
     const seen = this.#seenOf(bus, message)?.signals.find((one) => one.signal === signal);
     return seen === undefined || (seen.raws.size === 0 && seen.observed.span === undefined) ? undefined : seen.observed;

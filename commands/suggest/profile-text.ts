@@ -1,4 +1,4 @@
-/** Formats suggestions as the text of a profile, each line with its reason. */
+/** Formats suggestions as a profile in which each line has its reason. */
 import { basename, dirname, relative, sep } from 'node:path';
 import { writeDuration } from '../../config/quantities.ts';
 import { channelByPath } from '../../protocol/channels.ts';
@@ -15,13 +15,13 @@ export interface ProfileBus {
 const WIDTH = 110;
 const VALIDITY =
   'Lines that do not name a signal for their validity have none: their values count from the first frame on.';
-/** Number of periods of a message after which its value is stale, and shortest such time, ms. */
+/** A value is stale after this number of its message's periods. The second constant is the shortest such time in ms. */
 const PERIODS = 10;
 const SHORTEST = 2000;
-/** Longest plausible period of a message, ms. */
+/** Longest plausible period of a message in ms. */
 const LONGEST = 3_600_000;
 
-/** Kinds of energy of a car with such paths, as constants that no signal carries. */
+/** Kinds of energy of a car that has such paths. They are constants, because no signal carries them. */
 const kinds = { Fuel: 'FossilEnergy', Electric: 'ElectricEnergy' } as const;
 
 /** @param file path of the profile to write; paths of DBC files are relative to it */
@@ -82,7 +82,7 @@ function constantLines(facts: readonly Constant[]): string[] {
   return ['constants:', ...why, ...facts.map(({ path, value }) => `  ${path}: ${value}`)];
 }
 
-/** Channels are members of sections next to `status`. */
+/** Returns the sections for channels, which are next to `status`. */
 function sections(channels: readonly Suggestion[], several: boolean): string[] {
   const names = [...new Set(channels.map(({ path }) => path.slice(0, path.indexOf('.'))))];
   return names.flatMap((name) => {
@@ -106,14 +106,14 @@ function entry(line: Suggestion, key: string, several: boolean): string[] {
   return [...comment('  ', text), question === undefined ? `  ${written}` : `  # ${written}`];
 }
 
-/** Joins sentences with a full stop, or with nothing after a question mark. */
+/** Joins sentences with a full stop; after a question mark, without one. */
 function joined(text: string, next: string): string {
   return `${text}${text.endsWith('?') ? '' : '.'} ${next}`;
 }
 
 function members({ path, facts, conversion, invalid, map, blanks }: Suggestion, several: boolean): string[] {
   const { scale, offset } = conversion ?? { scale: 1, offset: 0 };
-  // Cars send more slowly than their descriptions state, and descriptions may contain any number.
+  // Cars send less often than their descriptions say, and descriptions may contain any number.
   const periods = [facts.message.cycleTime, facts.observed?.period].filter(
     (one) => one !== undefined && one <= LONGEST,
   );
@@ -158,7 +158,7 @@ function comment(indent: string, text: string): string[] {
   return [...lines, line].map((one) => `${indent}# ${one}`);
 }
 
-/** Formats a raw value; as hexadecimal if large, since codes usually have almost all bits set. */
+/** Formats a raw value. A large one is hexadecimal, since codes usually have almost all bits set. */
 function rawText(value: number): string {
   return value > 15 ? `0x${value.toString(16).toUpperCase()}` : String(value);
 }
@@ -172,7 +172,7 @@ function pathFrom(file: string, path: string): string {
   return relative(dirname(file), path).split(sep).join('/');
 }
 
-/** Returns the name of a profile: mine for `mine/profile.yaml`, my-car for `my-car.yaml`. */
+/** Returns a name for the profile: mine for `mine/profile.yaml`, my-car for `my-car.yaml`. */
 function profileName(file: string): string {
   const name = basename(file).replace(/\.ya?ml$/i, '');
   const chosen = name === 'profile' ? basename(dirname(file)) : name;

@@ -12,10 +12,10 @@ export interface SignalFacts {
   readonly signal: Signal;
   /** Logical bus; omitted if the profile has only one. */
   readonly bus?: string;
-  /** Words of the signal's own name, or of the message's name if the signal is only called state, value or similar. */
+  /** Words of the signal's own name, or of the message's name if the signal's name is only state, value or similar. */
   readonly own: readonly Word[];
   readonly borrowed: boolean;
-  /** First word of the name if many signals of the file begin with it: it names the sender, not the quantity. */
+  /** First word of the name if many signals of the file begin with it: it then names the sender, not the quantity. */
   readonly prefix?: Word;
   /** Unknown words that many names of the file contain, such as those of control units. */
   readonly frequent: ReadonlySet<string>;
@@ -32,16 +32,16 @@ export interface DescribedBus {
   readonly bus?: string;
 }
 
-/** Smallest number of signals with the same first word for which the word names their sender. */
+/** Smallest number of signals that begin with the same word if that word names their sender. */
 const SHARED = 3;
 
-/** Smallest share of signals with an unknown word for which the word names a sender. */
+/** Smallest share of signals that contain the same unknown word if that word names a sender. */
 const SENDERS = 0.02;
 
 /** Signal names that refer to the topic of the message. */
 const pointing: ReadonlySet<string> = new Set(['state', 'status', 'stat', 'st', 'value', 'val', 'signal', 'sig']);
 
-/** Longest comment that is used, words: longer ones contain more than a name. */
+/** Length in words of the longest comment that is used: longer ones contain more than a name. */
 const LONGEST_COMMENT = 10;
 
 /** Returns every signal of the files that a profile can use, in order. */
@@ -92,8 +92,8 @@ export function signalsOf(
 }
 
 /**
- * Returns the signal for each name. A profile refers to signals by name, so all signals with one name must be read with
- * the same properties; undefined if they differ.
+ * Returns the signal for each name; undefined if signals with this name differ. A profile refers to signals by name, so
+ * all signals with the same name must be read with the same properties.
  */
 function namedOnce(messages: readonly DbcMessage[]): Map<string, Signal | undefined> {
   const named = new Map<string, Signal | undefined>();
@@ -116,7 +116,7 @@ function meaningOf({ factor, offset, unit, length, choices }: Signal): string {
   return JSON.stringify([factor, offset, unit, length, [...(choices ?? [])]]);
 }
 
-/** Treats an l or r as a side if another signal of the message has the opposite letter there. */
+/** Treats an `l` or `r` as left or right if another signal of the message has the opposite letter in its place. */
 function withSides({ name }: Signal, { signals }: DbcMessage, words: readonly Word[]): readonly Word[] {
   return words.map((word, index) => {
     if (word.concepts.length > 0 || (word.text !== 'l' && word.text !== 'r')) return word;
@@ -132,7 +132,7 @@ function withSides({ name }: Signal, { signals }: DbcMessage, words: readonly Wo
   });
 }
 
-/** Returns true if the word may name a control unit: it does not describe the kind of value. */
+/** Returns true if the word may name a control unit, because it does not describe a kind of value. */
 function maySend({ concepts }: Word): boolean {
   return !concepts.some((concept) => qualifying.has(concept) || concept === 'row' || concept === 'time');
 }

@@ -1,4 +1,4 @@
-/** Checks if the values of a signal can be those of a path with names or booleans, and finds the map. */
+/** Checks whether the values of a signal can be those of a path with names or booleans, and finds the map. */
 import { holds } from './codes.ts';
 import type { StateRule } from './rule.ts';
 import type { SignalFacts } from './signals.ts';
@@ -8,10 +8,12 @@ export type StateFit =
   | { readonly kind: 'fits'; readonly map: ReadonlyMap<number, string>; readonly by: string; readonly certain: boolean }
   | { readonly kind: 'asks'; readonly question: string };
 
-/** Largest state, bits; a longer signal is a number. */
+/** Length in bits of the largest state. A longer signal is a number. */
 const MOST_BITS = 8;
 
-/** Largest unlabelled signal that may be a state, bits; nothing indicates that a longer one is a state. */
+/**
+ * Length in bits of the largest unlabelled signal that may be a state: nothing indicates that a longer one is a state.
+ */
 const MOST_ASKED = 4;
 
 /** Letters of a gear lever; in other names they may have any meaning. */
@@ -33,7 +35,7 @@ const negations: ReadonlySet<string> = new Set([
 
 const negationsBehind: ReadonlySet<string> = new Set(['nicht', 'pas']);
 
-/** A rule with the names of the path's values; no names for a flag. */
+/** A rule, with the names of the path's values. A flag has no names. */
 interface NamedStates extends StateRule {
   readonly names?: readonly string[] | undefined;
 }
@@ -63,7 +65,7 @@ export function stateFit(rule: NamedStates, facts: SignalFacts): StateFit | unde
   return { kind: 'fits', map, by, certain: true };
 }
 
-/** Returns the values for 0 and 1 according to the words of the name; undefined if ambiguous. */
+/** Returns the values for 0 and 1 according to the words of the name; undefined if these are ambiguous. */
 function bitOf({ bit, bitNeeds, turnedBy }: StateRule, own: readonly Word[]): readonly [string, string] | undefined {
   if (bit === undefined || (bitNeeds !== undefined && !says(own, bitNeeds))) return undefined;
   return says(own, turnedBy) ? [bit[1], bit[0]] : bit;
@@ -78,7 +80,9 @@ function says(words: readonly Word[], concepts: string | undefined): boolean {
 const affirming: ReadonlySet<string> = new Set(['yes', 'on', 'active']);
 const denying: ReadonlySet<string> = new Set(['no', 'off', 'inactive']);
 
-/** Returns the value of a label that only affirms or denies the name of the signal; undefined for any other label. */
+/**
+ * Returns true or false for a label that only affirms or denies the name of the signal; undefined for any other label.
+ */
 function polarityOf(label: string, own: readonly Word[]): boolean | undefined {
   const named = new Set(own.flatMap(({ concepts }) => concepts.filter((concept) => concept !== '')));
   const is = (word: Word, set: ReadonlySet<string>): boolean => word.concepts.some((concept) => set.has(concept));
@@ -111,7 +115,7 @@ function withoutLabels(rule: StateRule, { signal, own, observed }: SignalFacts):
   return { kind: 'asks', question: `no labels in the DBC: which raw values are ${wanted}${seen}?` };
 }
 
-/** Returns the map if every label is a name of the path's values, which needs no interpretation. */
+/** Returns the map if every label is the name of one of the path's values and so needs no interpretation. */
 function identityOf(rule: NamedStates, labels: readonly string[]): ReadonlyMap<string, string> | undefined {
   const names = new Map(rule.names?.map((name) => [plain(name), name]));
   const usable = labels.filter((label) => !meaningsOf(label).has('unusable'));
@@ -122,7 +126,7 @@ function plain(label: string): string {
   return label.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** Returns the value for a label of the DBC; undefined if the map must omit the raw value. */
+/** Returns the value that a label of the DBC means; undefined if the map must omit the raw value. */
 function valueOfLabel(rule: StateRule, label: string): string | undefined {
   if (rule.plain === true && wordsOf(label).some(isUnknown)) return undefined;
   const meant = meaningsOf(label);
@@ -150,7 +154,7 @@ function meaningsOf(label: string): Set<string> {
     }
     negated ||= negations.has(text);
   }
-  // "Not installed" is not one of the states: a word of the label must identify absent equipment.
+  // "Not installed" is not one of the states. A label means `none` only if it contains no unknown word.
   if (negated && !words.some(isUnknown)) meant.add('none');
   return meant;
 }

@@ -17,18 +17,18 @@ import type { Word } from './words.ts';
 export interface Suggestion {
   readonly path: string;
   readonly facts: SignalFacts;
-  /** Question of a line that stays a comment until a person has answered it; undefined for a usable line. */
+  /** Question. The line stays a comment until a person has answered it. Undefined if the line can be used as it is. */
   readonly question?: string;
-  /** Members to fill in; only with a question. */
+  /** Fields that the person must fill in; only with a question. */
   readonly blanks?: string;
   readonly conversion?: Conversion;
   /** Raw values that are codes, not values. */
   readonly invalid: readonly number[];
   /** Values by raw value. */
   readonly map?: ReadonlyMap<number, string>;
-  /** Reason for this signal, and for its unit or values. */
+  /** Reason why this signal was chosen, and why this unit or these values. */
   readonly reason: string;
-  /** Other matching signals as `Message.Signal`, best first. */
+  /** Other signals that match, as `Message.Signal`, best first. */
   readonly rivals: readonly string[];
   readonly note?: string;
 }
@@ -65,7 +65,7 @@ const MOST_TOLD = 8;
 
 const MOST_RIVALS = 3;
 
-/** @param logged true if a log was read: only signals with values in it are suggested */
+/** @param logged true if a log was read: then only signals that have values in it are suggested */
 export function suggest(signals: readonly SignalFacts[], logged: boolean): Suggestions {
   const found = new Map<string, Suggestion>();
   for (const rule of rules) {
@@ -90,7 +90,7 @@ function answered(suggestion: Suggestion | undefined): Suggestion | undefined {
   return suggestion?.question === undefined ? suggestion : undefined;
 }
 
-/** @param named the unmodified rule of the table, for matching names */
+/** @param named the rule as it is in the table, to match names */
 function suggestPath(
   rule: Rule,
   named: Rule,
@@ -128,7 +128,7 @@ function suggestPath(
   };
 }
 
-/** Returns the members of a line that convert raw values to values, or a question for the missing ones. */
+/** Returns the fields of a line that convert raw values to values, or a question for the missing ones. */
 function valuesOf(
   { number }: Rule,
   { facts, match, fit }: Candidate,
@@ -146,7 +146,7 @@ function valuesOf(
   return { conversion: fit.conversion, invalid, reason };
 }
 
-/** Adds to a hint what the log shows about the validity of the signal, which a profile cannot express by itself. */
+/** Adds to a hint what the log shows about the validity of the signal, because a profile cannot express this. */
 function noteOf(hint: string | undefined, { observed }: SignalFacts): string | undefined {
   const validity = observed?.validity;
   if (validity === undefined || validity.codes !== undefined) return hint;
@@ -155,7 +155,7 @@ function noteOf(hint: string | undefined, { observed }: SignalFacts): string | u
   return hint === undefined ? note : `${hint}; ${note}`;
 }
 
-/** Returns true if the names contain a word of doubt and no word that removes the doubt. */
+/** Returns true if the names contain a meaning that causes the doubt and none that removes it. */
 function isDoubtful({ doubt }: Rule, { own, around }: SignalFacts): boolean {
   const words = [...own, ...around];
   return doubt !== undefined && says(words, doubt.when) && !says(words, doubt.unless);
@@ -175,12 +175,12 @@ function blankMap({ signal, observed }: SignalFacts): string {
     .join(', ')} }`;
 }
 
-/** Returns the unit of a path; durations are in seconds. */
+/** Returns the unit of a path. Durations are in seconds. */
 function unitOf(leaf: Leaf): string {
   return leaf.kind === 'text' ? 's' : (leaf.unit ?? '1');
 }
 
-/** Returns true if the log has a value of the signal, in addition to codes and to raw values without a name. */
+/** Returns true if the log contains a value of the signal other than codes and raw values without a name. */
 function isShown(fit: NumberFit | StateFit, { observed }: SignalFacts): boolean {
   if (observed === undefined) return false;
   if ('map' in fit) return [...observed.raws].some((raw) => fit.map.has(raw));
@@ -190,7 +190,7 @@ function isShown(fit: NumberFit | StateFit, { observed }: SignalFacts): boolean 
 const FUEL_RANGE = 'energies.Fuel.autonomy';
 const ELECTRIC_RANGE = 'energies.Electric.autonomy';
 
-/** A range that does not name its energy belongs to the battery of a car without any other sign of fuel. */
+/** Moves a range without a named energy to the battery of a car that shows no other sign of fuel. */
 function moveElectricRange(found: Map<string, Suggestion>): void {
   const range = found.get(FUEL_RANGE);
   if (range === undefined || says([...range.facts.own, ...range.facts.around], 'fuel')) return;

@@ -1,4 +1,4 @@
-/** Writes suggestions for the signals of DBC files, and of the logs that were read with them. */
+/** Writes suggestions for the signals of DBC files, using the logs that were read with these files. */
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { type BoundDatabase, type DbcMessage, MessageFinder } from '../../adapters/can/dbc/index.ts';
@@ -14,7 +14,7 @@ import { suggest } from './suggest.ts';
 
 export { SuggestionObserver };
 
-/** Name of the bus in a profile with only one. */
+/** Name of the bus in a profile that has only one. */
 const ONLY = 'car';
 
 interface LogsRead {
@@ -109,7 +109,10 @@ function busesOf(databases: readonly BoundDatabase[], observer: SuggestionObserv
   });
 }
 
-/** Returns the bus with most messages of a file: messages that are missing in the log are most likely on this bus. */
+/**
+ * Returns the bus with most messages of a file: messages of the file that are not in the log are most likely on this
+ * bus.
+ */
 function homeOf(
   messages: readonly DbcMessage[],
   buses: readonly string[],
@@ -119,7 +122,7 @@ function homeOf(
   return [...buses].sort((one, other) => count(other) - count(one))[0];
 }
 
-/** Returns the time between frames by bus and DBC identifier, ms. */
+/** Returns the time in ms between frames, by bus and DBC identifier. */
 function periodsOf(databases: readonly BoundDatabase[], traffic: Traffic): Map<string, number> {
   const finder = new MessageFinder(databases);
   const periods = new Map<string, number>();

@@ -24,7 +24,10 @@ const degC = linear(
 );
 const kilometre = linear('km', 1, 'kms kilometer kilometre kilometers');
 
-/** Possible units of a value by the path's unit, most usual first; `scale` and `offset` convert to the path's unit. */
+/**
+ * Possible units of a value, by the unit of its path, most usual first. `scale` and `offset` convert to the path's
+ * unit.
+ */
 const unitsOf: Readonly<Record<string, readonly Unit[]>> = {
   'km/h': [
     linear('km/h', 1, 'kmh kph km_h kmph km/hr km/hour kilometerperhour kilometreperhour'),
@@ -87,7 +90,7 @@ const unitsOf: Readonly<Record<string, readonly Unit[]>> = {
   ],
 };
 
-/** Texts in files that mean "no unit". */
+/** Strings in files that mean "no unit". */
 const unstated: ReadonlySet<string> = new Set([
   '',
   '-',
@@ -103,29 +106,31 @@ const unstated: ReadonlySet<string> = new Set([
   'sna',
 ]);
 
-/** Spellings of degrees, of temperature or angle. */
+/** Spellings of degrees, for temperatures or angles. */
 const degrees: ReadonlySet<string> = new Set(['deg', 'degree', 'degrees', '°', 'grad', 'degre']);
 
-/** A unit in a file. Percentages of other quantities, and units of no path, have only a name. */
+/** A unit as read from a file. A percentage of another quantity, or a unit that no path has, has only a name. */
 interface ReadUnit {
   readonly name: string;
   readonly conversion: Conversion;
 }
 
-/** Returns true if the file contains no unit. */
+/** Returns true if the file states no unit. */
 export function saysNoUnit(unit: string, wanted: string): boolean {
   const text = unit.trim().toLowerCase();
   return unstated.has(text) || (wanted === 'degC' && degrees.has(text));
 }
 
-/** Returns the conversion from the unit `written` to `wanted`, the unit of a path; undefined if there is none. */
+/**
+ * Returns the conversion from the unit `written` to `wanted`, which is the unit of a path; undefined if there is none.
+ */
 export function conversionTo(wanted: string, written: string): ReadUnit | undefined {
   const text = normalized(written);
   const unit = unitsOf[wanted]?.find((one) => one.written.includes(text));
   return unit === undefined ? undefined : { name: unit.name, conversion: unit };
 }
 
-/** Returns every possible unit of a value that is converted to `wanted`, most usual first. */
+/** Returns every possible unit of a value that is to be converted to `wanted`, most usual first. */
 export function unitsFor(wanted: string): ReadUnit[] {
   return (unitsOf[wanted] ?? []).map((unit) => ({ name: unit.name, conversion: unit }));
 }

@@ -5,11 +5,11 @@ import { wordsOf } from './words.ts';
 
 export interface Validity {
   readonly signal: Signal;
-  /** Returns true if the raw value states that the other signal is valid; undefined if nothing tells. */
+  /** Returns true if the raw value says that the other signal is valid; undefined if it says nothing about this. */
   readonly isValid: (raw: number) => boolean | undefined;
 }
 
-/** Longest such signal, bits; a longer one is a measured accuracy. */
+/** Length in bits of the longest such signal. A longer one is a measured accuracy. */
 const MOST_BITS = 3;
 
 /** Words for which 1 means invalid. */
@@ -18,7 +18,10 @@ const negative: ReadonlySet<string> = new Set(['invalid', 'ungueltig', 'inv', 'i
 /** Words for which 1 means valid. */
 const positive: ReadonlySet<string> = new Set(['valid', 'validity', 'gueltig', 'valide', 'vld', 'vd', 'plausible']);
 
-/** Returns the validity of a signal: by the words of both names, or the only one of its message without other words. */
+/**
+ * Returns the signal that states the validity of a signal: its other words must all occur in the name of the signal or
+ * of its message.
+ */
 export function validityOf({ name }: Signal, { signals, name: messageName }: DbcMessage): Validity | undefined {
   const own = new Set([...wordsOf(name), ...wordsOf(messageName)].map(({ text }) => text));
   if (wordsOf(name).some(({ concepts }) => concepts.includes('validity'))) return undefined;

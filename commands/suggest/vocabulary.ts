@@ -223,7 +223,7 @@ const states = {
   progress: 'progress in-progress encours en-cours charging laedt',
 } as const;
 
-/** Words that indicate another topic than a state, unless a rule requires them. */
+/** Words that indicate a topic other than a state, unless a rule requires them. */
 const qualifiers = {
   request:
     'request req cmd command commande demand dem desired target tgt trgt setpoint set setting soll wunsch consigne anf ' +
@@ -260,7 +260,7 @@ const qualifiers = {
   inertial: 'ins imu gyro gps gnss navi',
 } as const;
 
-/** Words without information about the measured quantity. */
+/** Words that say nothing about the measured quantity. */
 const neutral = {
   '':
     'state status stat st sta value val act actual ist signal sig sens sensor info information inf data dat com the of is ' +
@@ -277,10 +277,10 @@ export type Concept =
   | keyof typeof states
   | keyof typeof qualifiers;
 
-/** Meanings that change the value of the adjacent word. */
+/** Meanings that change the meaning of the adjacent word. */
 export const qualifying: ReadonlySet<string> = new Set(Object.keys(qualifiers));
 
-/** Meanings by word, or by consecutive words joined by `-`. A word without meaning has the empty meaning. */
+/** Meanings by word, or by consecutive words joined with `-`. A meaningless word has the empty meaning. */
 export const meanings: ReadonlyMap<string, readonly (Concept | '')[]> = byWord([
   measures,
   parts,

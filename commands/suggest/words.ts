@@ -4,7 +4,7 @@ import { type Concept, longestPhrase, meanings } from './vocabulary.ts';
 /** A word of a name, or several consecutive words with one meaning. */
 export interface Word {
   readonly text: string;
-  /** Meanings; empty if the vocabulary lacks the word. `''` means that the word may be meaningless. */
+  /** Meanings of the word; empty if the vocabulary does not contain it. `''` means that the word may be meaningless. */
   readonly concepts: readonly (Concept | '')[];
   /** Meanings of the words that a vowelless abbreviation may stand for, such as `limit` for `lmt`. */
   readonly resembles: readonly (Concept | '')[];
@@ -14,11 +14,11 @@ export interface Word {
 /** Letters that become two ASCII letters; all other diacritics are removed. */
 const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' };
 
-/** Shortest part of a compound, letters: shorter parts occur in any word. */
+/** Minimum length in letters of a part of a compound: shorter parts would match in almost any word. */
 const SHORTEST_PIECE = 3;
 const longestWord = Math.max(...[...meanings.keys()].map((word) => word.length));
 
-/** Meanings by the consonants of a word, if there are at least three. */
+/** Meanings by the first letter and the consonants of a word, if these are at least three letters. */
 const skeletons: ReadonlyMap<string, readonly (Concept | '')[]> = skeletonsOf(meanings);
 
 function skeletonsOf(known: typeof meanings): Map<string, (Concept | '')[]> {
@@ -31,7 +31,7 @@ function skeletonsOf(known: typeof meanings): Map<string, (Concept | '')[]> {
   return found;
 }
 
-/** Returns the words of `ESP_v_Signal`, `VehSpd`, `DOOR_OPEN_FL` or `Aussentemperatur`. */
+/** Returns the words of a name such as `ESP_v_Signal`, `VehSpd`, `DOOR_OPEN_FL` or `Aussentemperatur`. */
 export function wordsOf(name: string): Word[] {
   const tokens = tokensOf(name).flatMap((token) => (isWord(token) ? [token] : (piecesOf(token) ?? [token])));
   const meaning = tokens.findLastIndex((token) => meanings.get(token)?.includes('') !== true);
@@ -62,7 +62,10 @@ export function tokensOf(name: string): string[] {
     .filter((token) => token !== '');
 }
 
-/** Returns the meanings of a word. An l or r is a side only as the last word; earlier it is the kind of variable. */
+/**
+ * Returns the meanings of a word. `l` or `r` means left or right only at the end of a name; earlier it is a type
+ * prefix.
+ */
 function conceptsOf(text: string, last: boolean): readonly (Concept | '')[] {
   return !last && (text === 'l' || text === 'r') ? [] : (meanings.get(singular(text)) ?? []);
 }
@@ -71,7 +74,7 @@ function isWord(token: string): boolean {
   return meanings.has(singular(token)) || /^[0-9]+$/.test(token);
 }
 
-/** Returns a plural in the form of the vocabulary. */
+/** Returns the singular of a word if the vocabulary contains only that, otherwise the word itself. */
 function singular(token: string): string {
   const stem = token.replace(/(?<=[a-z]{3})s$/, '');
   return meanings.has(token) || !meanings.has(stem) ? token : stem;
@@ -87,7 +90,7 @@ function phraseLength(tokens: readonly string[], at: number): number {
 
 /** Splits a compound such as `motordrehzahl` into the fewest known words; undefined if the vocabulary lacks a part. */
 function piecesOf(token: string): string[] | undefined {
-  // For each covered prefix, by its end: the number of covering words, and the start of the last one.
+  // For each end of a covered prefix: the number of words that cover it, and the start of the last of them.
   const best: ({ readonly count: number; readonly start: number } | undefined)[] = [{ count: 0, start: 0 }];
   for (let end = 1; end <= token.length; end++) {
     for (let start = Math.max(0, end - longestWord); start <= end - SHORTEST_PIECE; start++) {

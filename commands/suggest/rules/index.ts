@@ -1,4 +1,4 @@
-/** All rules. A rule that depends on the result for another path follows the rule of that path. */
+/** All rules. A rule that depends on the result for another path comes after the rule of that path. */
 import type { Rule } from '../rule.ts';
 import { assistance } from './assistance.ts';
 import { body } from './body.ts';

@@ -66,7 +66,7 @@ export const motion: readonly Rule[] = [
       states: {
         values: gears,
         enough: ['Reverse'],
-        // Lever position 3 allows the first three gears, and does not determine the engaged gear.
+        // Lever position 3 allows the first three gears, so it does not determine which gear is engaged.
         only: { when: 'lever', unless: 'gear', values: ['Reverse', 'Neutral'] },
       },
       note: 'P and D are not ratios and are left out',
