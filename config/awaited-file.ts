@@ -11,7 +11,7 @@ interface AwaitedFile {
 }
 
 /**
- * Checks a file for which a running agent waits (see {@link Findings.missing}). The member at `at` names it.
+ * Checks a file for which a running agent waits (see {@link Findings.missing}). The field at `at` contains its path.
  * @returns true if the file can be read
  */
 export function checkAwaited(at: string, path: string, findings: Findings, how: AwaitedFile = {}): boolean {

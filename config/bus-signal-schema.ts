@@ -1,4 +1,4 @@
-/** Members that describe a bus signal in a profile, the same for Status paths and for custom signals. */
+/** Fields that describe a bus signal in a profile, the same for Status paths and for custom signals. */
 import * as Type from 'typebox';
 import { duration, line, listOf, number } from './fields.ts';
 

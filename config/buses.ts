@@ -14,8 +14,8 @@ import { readDuration } from './quantities.ts';
 export interface VehicleBus {
   readonly name: string;
   /**
-   * Kind of bus. DBC files describe the signals of `can`, OBD signal sets those of `obd`. The signals of `gnss` are
-   * fixed; those of `values` are the columns of the tables.
+   * Kind of bus. DBC files describe the signals of `can` buses, OBD signal sets those of `obd` buses. The signals of
+   * `gnss` are fixed; those of `values` are the columns of tables of values.
    */
   readonly kind: 'can' | 'obd' | 'gnss' | 'values';
   /** Absolute paths. */
@@ -25,32 +25,32 @@ export interface VehicleBus {
   readonly line: number;
 }
 
-/** Parameters to poll in the car, and their intervals. */
+/** Parameters that the agent polls in the car, and the intervals of these polls. */
 export interface ObdBus {
   /** Absolute paths. */
   readonly signalsets: readonly string[];
   readonly modelYear?: number;
-  /** Silence after which the bus counts as asleep, ms; infinite if the bus carries only answers. */
+  /** Silence in ms after which the bus counts as asleep. Infinite if the bus carries only answers. */
   readonly asleepAfter: number;
   /** Maximum number of requests per second. */
   readonly requestsPerSecond: number;
   /** Maximum number of service 01 parameters in one request. */
   readonly parametersPerRequest: number;
-  /** Poll interval of commands that have none in the profile or the signal set, ms. */
+  /** Poll interval in ms of commands for which neither the profile nor the signal set contains one. */
   readonly interval: number;
-  /** Longest back-off, ms. */
+  /** Longest back-off in ms. */
   readonly longestBackOff: number;
   /** By `Message.Signal`. */
   readonly signals: Readonly<Record<string, PollRule>>;
 }
 
 interface PollRule {
-  /** Interval, ms. If omitted, the interval of the signal set. */
+  /** Interval in ms. If omitted, the interval in the signal set. */
   readonly interval?: number;
   readonly priority: 'high' | 'normal' | 'low';
 }
 
-/** Message names that every bus of a kind has: `OBD.VehicleSpeed`, `GNSS.latitude`, `VALUES.Speed`. */
+/** Message names that all buses of a kind have: `OBD.VehicleSpeed`, `GNSS.latitude`, `VALUES.Speed`. */
 const messages: Readonly<Record<string, VehicleBus['kind']>> = { OBD: 'obd', GNSS: 'gnss', VALUES: 'values' };
 /** Matches the start of a command of a signal set, such as `22D410`, but no message name of a DBC. */
 const command = /^[0-9]/;
@@ -59,7 +59,7 @@ const command = /^[0-9]/;
 export interface BusNames {
   readonly buses: readonly VehicleBus[];
   /**
-   * Returns the name of the bus that `name` refers to; `name` may be omitted if only one bus can have the message.
+   * Returns the name of the bus to which `name` refers. `name` may be omitted if only one bus can have the message.
    * Reports faults at `at`.
    */
   resolve(name: string | undefined, at: string, findings: Findings, message?: string): string | undefined;
@@ -104,13 +104,13 @@ export function readBuses(
       line: findings.line(at),
     });
   }
-  // If the name of one bus cannot be read, a rule could refer to any bus.
+  // If the name of one bus cannot be read, a rule may refer to that bus.
   const all = listed.length > 0 && findings.sound('/buses');
   const known = all ? [...new Set(listed.map(({ name }) => name))] : undefined;
   const having = (message: string | undefined): string[] => {
     const kind = message === undefined ? undefined : (messages[message] ?? (command.test(message) ? 'obd' : undefined));
     const reserved = buses.filter((bus) => bus.kind === kind);
-    // A DBC may also contain a message of that name; the bus of the reserved kind has precedence.
+    // A DBC may also contain a message with this name. The bus of the reserved kind takes precedence.
     const able = reserved.length > 0 ? reserved : buses.filter((bus) => bus.kind === 'can');
     return [...new Set(able.map(({ name }) => name))];
   };
@@ -181,7 +181,7 @@ function resolveBus(
   return undefined;
 }
 
-/** Returns the reason why a file cannot be read, or undefined. */
+/** Returns the reason why a file cannot be read, or undefined if it can. */
 export function unreadable(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK);

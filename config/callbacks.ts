@@ -37,7 +37,7 @@ export interface CallbacksConfiguration extends CallbackSettings {
   readonly push?: {
     readonly subject: string;
     readonly publicKey: string;
-    /** File with the private key; read it with `readSecret`. */
+    /** File with the private key. Read it with `readSecret`. */
     readonly privateKeyFile: string;
   };
 }

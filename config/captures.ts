@@ -9,11 +9,11 @@ import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
 import { readDuration } from './quantities.ts';
 
-/** Maximum time before or after an event, ms. */
+/** Longest time in ms before or after an event. */
 const LONGEST = 600_000;
 const EXTENDED = 0x8000_0000;
 
-/** Reads `captures`. Returns undefined if no event has a capture. */
+/** Reads `captures`. Returns undefined if no event is to cause a capture. */
 export function readCaptures(
   section: CapturesInput | undefined,
   buses: BusNames,

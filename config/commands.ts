@@ -20,14 +20,14 @@ interface Rule extends CommandRule {
   readonly line: number;
 }
 
-/** Command of the profile, sent in CAN frames or by diagnostics. */
+/** Command of the profile, sent in CAN frames or as a diagnostic request. */
 export type ProfileCommand = Rule &
   ({ readonly send: WrittenSend; readonly uds?: undefined } | { readonly uds: WrittenUds; readonly send?: undefined });
 
-/** Frame of a command, with the line of the profile that names the message. */
+/** Frame of a command, with the line of the profile that contains the name of the message. */
 type WrittenSend = Send & { readonly bus: string; readonly line: number };
 
-/** Paths that can confirm a command. */
+/** Paths whose values can confirm a command. */
 interface Fed {
   readonly sources: readonly Source[];
   /** Paths below `status`, including those with faults. */
@@ -72,7 +72,7 @@ export function readCommands(
   return commands;
 }
 
-/** Reads and checks every part of a command, even if other parts have faults. */
+/** Reads and checks every part of a command, even if other parts contain faults. */
 function readParts(input: CommandInput, at: string, buses: BusNames, fed: Fed, findings: Findings) {
   const written: Partial<CommandInput> | null = input;
   if (findings.sound(at) && (written?.send === undefined) === (written?.uds === undefined)) {
@@ -120,7 +120,9 @@ function readSend(input: SendInput, at: string, buses: BusNames, findings: Findi
   };
 }
 
-/** AUTOSAR E2E protocol (document 849): profiles 1 and 2 protect data ID, counter and data together. */
+/**
+ * Checks a checksum. AUTOSAR E2E protocol (document 849): profiles 1 and 2 protect data ID, counter and data together.
+ */
 function checkChecksum(checksum: ChecksumInput, send: SendInput, at: string, findings: Findings): void {
   const { signal, method, dataId } = checksum;
   const place = `${at}/checksum`;

@@ -4,7 +4,8 @@ import { type FixedValue, misfit, slotAt } from './values.ts';
 
 /**
  * Reads a condition on a path of Status and reports its faults.
- * @param fed paths that can have a value; a condition on another path never holds: `otherwise` names the consequence
+ * @param fed paths that can have a value. A condition on another path never holds; `otherwise` says what follows from
+ * this
  */
 export function readCondition<C extends Condition>(
   input: C,

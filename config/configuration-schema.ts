@@ -1,4 +1,4 @@
-/** Schema of vigie.yaml. configuration.ts checks files, and members that depend on each other. */
+/** Schema of vigie.yaml. configuration.ts checks files, and fields that depend on each other. */
 
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
@@ -99,7 +99,7 @@ const broker = (description: string) =>
     expected: 'an address such as mqtts://broker.example:8883, without user name or password in it',
   });
 
-/** Members that configure the connection to a broker. */
+/** Fields that configure the connection to a broker. */
 export const brokerMembers = {
   url: broker('Broker'),
   fallbacks: Type.Optional(

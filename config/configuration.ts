@@ -46,9 +46,9 @@ export interface CommandConfiguration extends CommandSettings {
 /** Validated vigie.yaml: absolute paths, times in ms, sizes in bytes. */
 export interface Configuration extends ServiceConfiguration {
   readonly file: string;
-  /** If omitted, the agent reads the VIN from the car by `obd`. */
+  /** If omitted, the agent reads the VIN from the car through `obd`. */
   readonly vin?: string;
-  /** Name of a shipped profile or absolute path, for `loadProfile`. */
+  /** Name of a shipped profile, or absolute path, for `loadProfile`. */
   readonly profile: string;
   /** Folder of the records. */
   readonly data: string;
@@ -82,26 +82,28 @@ export interface Configuration extends ServiceConfiguration {
 /** A configuration of a car with a known VIN. */
 export type IdentifiedConfiguration = Configuration & { readonly vin: string };
 
-/** Origin of a configuration that was sent to the unit instead of written there. */
+/** Data about a configuration that was sent to the unit instead of written there. */
 export interface SentConfiguration {
-  /** Folder of the files sent with it: a profile there has precedence over one at that path on the unit. */
+  /**
+   * Folder of the files that were sent with it. A profile there takes precedence over one at the same path on the unit.
+   */
   readonly files: string;
-  /** Defaults of the unit, for omitted members. */
+  /** Defaults of the unit for omitted fields. */
   readonly unit: { readonly vin?: string; readonly data: string };
 }
 
 interface ConfigurationReading {
-  /** Undefined if a finding is an error. */
+  /** Undefined if one of the findings is an error. */
   readonly configuration?: Configuration;
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Loads vigie.yaml and replaces members by the variables of `environment` (see {@link variables} in environment.ts).
- * Reports all faults of the content as findings, and throws for none of them. Relative paths are relative to
- * `folder`, by default that of the file; `credential:NAME` is a file that the service manager provides. An agent
- * can run without the files for the broker, the interface, commands and callbacks, and uses them as soon as they
- * exist: with `awaited`, unreadable ones are warnings.
+ * Loads vigie.yaml and replaces fields with the variables of `environment` (see {@link variables} in environment.ts).
+ * Reports all faults of the contents as findings, and throws for none of them. Relative paths are relative to `folder`,
+ * by default the file's folder; `credential:NAME` is a file that the service manager provides. An agent can run without
+ * the files for the broker, the interface, commands and callbacks, and uses them as soon as they exist: with `awaited`,
+ * an unreadable one is a warning.
  */
 export function loadConfiguration(
   path: string,
@@ -119,7 +121,7 @@ export function loadConfiguration(
   const readable =
     checkForm(data, formOfConfiguration, configurationSchema, findings) && typeof data === 'object' && data !== null;
   if (!readable) return { diagnostics: findings.sorted() };
-  // The form has been checked. Sections with faults are skipped below.
+  // The form was checked above. Sections with faults are skipped below.
   const beside = (written: string) => credentialPath(written, environment) ?? resolve(folder, written);
   const input = sent === undefined ? data : { ...sent.unit, ...data };
   const configuration = readConfiguration(resolve(path), input as ConfigurationInput, beside, findings, sent);

@@ -11,8 +11,8 @@ const CREDENTIAL = 'credential:';
 const STORE = '/etc/credstore';
 
 /**
- * Locations in which systemd searches for a credential, in its order. The last are the copies for the service, which
- * exist only while it runs: a drop-in may load a credential from elsewhere, or encrypted.
+ * Places in which systemd searches for a credential, in its order. The last place contains the copies for the service,
+ * which exist only while it runs: a drop-in may load a credential from elsewhere, or encrypted.
  */
 const SOURCES = [
   '/run/credentials/@system',
@@ -23,8 +23,8 @@ const SOURCES = [
 ];
 
 /**
- * Returns the path of `credential:NAME`, or undefined for any other path. In the service, this is the file that
- * systemd provided. Elsewhere, e.g. for `vigie check` in a shell, it is the file that systemd will load.
+ * Returns the path of `credential:NAME`, or undefined for any other path. In the service, this is the file that systemd
+ * provided. Elsewhere, e.g. for `vigie check` in a shell, it is the file that systemd will load.
  */
 export function credentialPath(written: string, environment: Environment): string | undefined {
   if (!written.startsWith(CREDENTIAL)) return undefined;
@@ -35,7 +35,7 @@ export function credentialPath(written: string, environment: Environment): strin
   return files.find(mayBeThere) ?? join(STORE, name);
 }
 
-/** Returns true if the file exists, or is in a folder that this user may not read. */
+/** Returns true if the file exists, or may exist in a folder that this user cannot read. */
 function mayBeThere(path: string): boolean {
   try {
     accessSync(path);
@@ -51,7 +51,7 @@ export function credentialFix(path: string): string | undefined {
   return 'put the file there, readable for root only; systemd passes it to the service. Run the check as root';
 }
 
-/** Longest secret, bytes. Passwords are short; a larger file is the wrong one. */
+/** Size in bytes of the longest secret. Passwords are short; a larger file is the wrong one. */
 const LONGEST_SECRET = 4096;
 
 /**

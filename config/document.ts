@@ -1,4 +1,4 @@
-/** Parses YAML 1.2 (core schema) to plain data with the line of every member. */
+/** Parses YAML 1.2 (core schema) to plain data, with the line of every field. */
 
 import { readFileSync, statSync } from 'node:fs';
 import {
@@ -19,7 +19,7 @@ import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { pointer } from './findings.ts';
 
-/** Largest file, bytes. Profiles of real cars have about 50 KiB. */
+/** Size in bytes of the largest file. Profiles of real cars have about 50 KiB. */
 const MOST_BYTES = 1 << 20;
 /** Maximum depth. The composer recurses, and V8 aborts if it compiles a regular expression near the stack limit. */
 const DEEPEST = 64;
@@ -30,12 +30,12 @@ const MOST_NODES = 200_000;
 
 export interface YamlContents {
   readonly data: unknown;
-  /** 1-based line by JSON Pointer: the line of a member's key, or of the start of a list item. */
+  /** 1-based line by JSON Pointer: the line of a field's key, or of the start of a list item. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
 export interface YamlReading {
-  /** Undefined if the text is not YAML, so that no member can be trusted. */
+  /** Undefined if the text is not YAML: its fields are then unknown. */
   readonly contents?: YamlContents;
   readonly diagnostics: Diagnostic[];
 }
@@ -61,7 +61,7 @@ export function readYamlFile(file: string): YamlReading {
   }
 }
 
-/** Returns the reason for a failed file operation, as text. */
+/** Returns the reason for a failed file operation. */
 export function reason(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'it does not exist';
@@ -97,7 +97,7 @@ export function readYaml(file: string, text: string): YamlReading {
   const tabs = document.errors.filter(({ code }) => code === 'TAB_AS_INDENT');
   const [first] = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
   if (first !== undefined) {
-    // If the text is not YAML, its members are unknown. Most other errors follow from the tabs or the first error.
+    // If the text is not YAML, its fields are unknown. Most further errors are caused by the tabs or the first error.
     return { diagnostics: (tabs.length > 0 ? tabs : [first]).map((error) => describe(file, error, lines)) };
   }
   const diagnostics = document.warnings.map((error) => describe(file, error, lines));
@@ -129,7 +129,9 @@ function only(file: string, line: number, message: string, fix?: string): YamlRe
   return { diagnostics: [{ file, line, severity: 'error', message, ...defined({ fix }) }] };
 }
 
-/** Messages for people who do not know how YAML is parsed; they replace expert messages of the parser. */
+/**
+ * Messages for people who do not know how YAML is parsed. They replace the parser's messages, which are for experts.
+ */
 const syntax: Readonly<Partial<Record<YAMLError['code'], readonly [message: string, fix: string]>>> = {
   TAB_AS_INDENT: ['a tab stands where the line is indented', 'indent with spaces'],
   NON_STRING_KEY: ['a list or map stands where a name must', 'quote it if it is a text'],
@@ -148,8 +150,8 @@ function describe(file: string, error: YAMLError, lines: LineCounter): Diagnosti
 }
 
 /**
- * Returns the line on which more than {@link STEEPEST} levels may be open, by brackets and columns of `-`, `?`, `:`.
- * May overestimate the number of levels, but does not underestimate it.
+ * Returns the line on which more than {@link STEEPEST} levels may be open, judging by brackets and by the columns of
+ * `-`, `?` and `:`. May overestimate the number of levels, but never underestimates it.
  */
 function tooSteep(lexemes: readonly string[]): number | undefined {
   const columns: number[] = [];
@@ -170,7 +172,7 @@ function tooSteep(lexemes: readonly string[]): number | undefined {
   return undefined;
 }
 
-/** Returns the offset of the first token deeper than {@link DEEPEST}, or undefined. */
+/** Returns the offset of the first token deeper than {@link DEEPEST}, or undefined if there is none. */
 function tooDeep(tokens: readonly CST.Token[]): number | undefined {
   const open: [CST.Token | null | undefined, number][] = tokens.map((token) => [token, 0]);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -194,7 +196,7 @@ class AliasFault extends Error {
   }
 }
 
-/** Converts a document to plain data. Also returns the lines of repeated member names. */
+/** Converts a document to plain data. Also returns the lines of repeated field names. */
 function plain(document: Document, counter: LineCounter): { contents: YamlContents; twice: readonly number[] } {
   const lines = new Map<string, number>();
   const twice: number[] = [];
@@ -205,7 +207,7 @@ function plain(document: Document, counter: LineCounter): { contents: YamlConten
     return offset === undefined ? otherwise : counter.linePos(offset).line;
   }
 
-  /** `line` is the line that names the member; inside an alias, every line is the line of the alias. */
+  /** `line` is the line that contains the field's name. Within an alias, every line is the line of the alias. */
   function convert(node: unknown, at: string, line: number, aliased: boolean, depth: number): unknown {
     if (++nodes > MOST_NODES) throw new AliasFault('aliases (`*name`) make this document too large', line);
     if (depth > DEEPEST) throw new AliasFault('an alias (`*name`) contains itself or nests too deeply', line);

@@ -1,4 +1,4 @@
-/** Environment variables that replace members of vigie.yaml, for containers and service files. */
+/** Environment variables that replace fields of vigie.yaml, for containers and service files. */
 import { resolve } from 'node:path';
 import { nearest } from '../protocol/nearest.ts';
 import { type Findings, pointer } from './findings.ts';
@@ -7,7 +7,7 @@ import { isProfilePath } from './shipped.ts';
 type Take = (written: string) => unknown;
 
 const asWritten: Take = (written) => written;
-/** Converts members that are numbers or texts with a unit: digits alone are a number. */
+/** Converts a value of a field that is a number or a string with a unit: digits alone are a number. */
 const measured: Take = (written) => (/^[0-9]{1,15}$/.test(written) ? Number(written) : written);
 /** Resolves a path relative to the working directory, as on a command line. Keeps `credential:NAME` unchanged. */
 const path: Take = (written) => (written.startsWith('credential:') ? written : resolve(written));
@@ -24,7 +24,7 @@ interface Variable {
   readonly take: Take;
 }
 
-/** All variables; an empty value counts as not set. */
+/** All variables. An empty one counts as not set. */
 export const variables: readonly Variable[] = [
   { name: 'VIGIE_VIN', member: ['vin'], take: asWritten },
   { name: 'VIGIE_PROFILE', member: ['profile'], take: profile },
@@ -48,7 +48,7 @@ export const variables: readonly Variable[] = [
   { name: 'VIGIE_LOG_LEVEL', member: ['log', 'level'], take: asWritten },
 ];
 
-/** Variables of the program that replace no member. */
+/** Variables of the program that replace no field. */
 export const otherVariables: readonly string[] = ['VIGIE_DEBUG', 'VIGIE_SEED_KEYS'];
 
 /** Environment variables of a process, e.g. `process.env`. */
@@ -56,11 +56,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Overlay {
   readonly data: unknown;
-  /** Name of the variable, by JSON Pointer of the member that it replaces. */
+  /** Name of the variable, by JSON Pointer of the field that it replaces. */
   readonly origins: ReadonlyMap<string, string>;
 }
 
-/** Returns a copy of `data` in which the variables replace members. */
+/** Returns a copy of `data` in which the variables replace fields. */
 export function overlay(data: unknown, environment: Environment): Overlay {
   const origins = new Map<string, string>();
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return { data, origins };
@@ -72,7 +72,7 @@ export function overlay(data: unknown, environment: Environment): Overlay {
     if (leaf === undefined) result[section] = take(written);
     else {
       const around = result[section] ?? {};
-      // Keep a section of the wrong type unchanged: it is reported later.
+      // Keep a section of the wrong type unchanged: the check of the form reports it.
       if (typeof around !== 'object' || Array.isArray(around)) continue;
       result[section] = { ...around, [leaf]: take(written) };
     }
@@ -81,7 +81,7 @@ export function overlay(data: unknown, environment: Environment): Overlay {
   return { data: result, origins };
 }
 
-/** Warns of unknown VIGIE_ variables: a misspelt one would silently have no effect. */
+/** Warns about unknown VIGIE_ variables: a misspelt one would have no effect, and nobody would notice. */
 export function reportUnknown(environment: Environment, findings: Findings): void {
   const known = new Set(variables.map(({ name }) => name));
   for (const name of Object.keys(environment).sort()) {

@@ -1,4 +1,4 @@
-/** The `exits` section of vigie.yaml: a broker that gets the values as plain topics. */
+/** The `exits` section of vigie.yaml: a broker that gets the car's values, one topic each. */
 
 import { type Scope, scopeMeanings } from '../protocol/interface/operations/scopes.ts';
 import { suggestion } from '../protocol/nearest.ts';
@@ -16,13 +16,13 @@ export interface ExitsConfiguration extends ExitSettings {
   readonly prefix: string;
   readonly form: 'value' | 'json';
   readonly retain: boolean;
-  /** If omitted, Home Assistant is not told of the topics. */
+  /** If omitted, Home Assistant gets no description of the topics. */
   readonly homeAssistant?: { readonly language: Language; readonly prefix: string };
   /** Values that the broker gets, and kinds of commands that it may send. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Scopes that have a meaning for an exit. */
+/** Scopes that mean something for an exit. */
 const known: readonly Scope[] = [
   'data:telemetry',
   'data:position',

@@ -1,4 +1,4 @@
-/** Converts errors of a generated validator to findings: the line, a sentence, and the fix. */
+/** Converts errors of a generated validator to findings, each with the line, a sentence and the fix. */
 
 import { suggestion } from '../protocol/nearest.ts';
 import { partAt } from '../protocol/schema/walk.ts';
@@ -7,7 +7,7 @@ import type { SchemaFault, Validator } from './validator.ts';
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
-  /** `false` if the object allows no other members; a fault then never refers to one of them. */
+  /** `false` if the object allows no other fields. A fault then never refers to another field. */
   readonly additionalProperties?: Schema;
   readonly propertyNames?: Schema;
   readonly items?: Schema;
@@ -25,7 +25,7 @@ interface Schema {
 export function checkForm(data: unknown, validator: Validator, schema: object, findings: Findings): boolean {
   if (validator(data)) return true;
   const all = validator.errors ?? [];
-  // A version that is not a whole number is a typo; the rest is worth checking.
+  // A version that is not a whole number is a typo: the rest of the data is worth checking.
   const slips = new Set(all.filter((fault) => fault.keyword === 'type').map((fault) => fault.instancePath));
   const faults = all.filter((fault) => fault.keyword !== 'const' || !slips.has(fault.instancePath));
   const version = faults.find((fault) => fault.keyword === 'const');
@@ -61,7 +61,7 @@ function report(fault: SchemaFault, data: unknown, schema: object, findings: Fin
     return;
   }
   if (keyword === 'propertyNames') {
-    // The error about the name itself contains the schema and is reported instead.
+    // The separate error about the name contains the schema, and is reported instead.
     return;
   }
   if (fault.propertyName !== undefined) {
@@ -90,7 +90,7 @@ function expected(keyword: string, around: Schema): string {
   return words;
 }
 
-/** Words that YAML 1.2 parses as text (its clause 10.3.2) but that people write for a truth value. */
+/** Words that YAML 1.2 (clause 10.3.2) parses as text but that people write for true or false. */
 const TRUTHS: Readonly<Record<string, boolean>> = {
   true: true,
   yes: true,
@@ -120,7 +120,7 @@ function hint(value: unknown, keyword: string, params: SchemaFault['params']): s
   return undefined;
 }
 
-/** Formats a value for a sentence: cuts long values, and removes credentials from addresses. */
+/** Formats a value for a sentence: shortens long values, and removes credentials from addresses. */
 export function show(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
@@ -129,7 +129,7 @@ export function show(value: unknown): string {
   return String(value);
 }
 
-/** Quotes a text: makes control characters visible, and cuts it to a readable length. */
+/** Quotes a string: makes control characters visible, and shortens it to a readable length. */
 export function quoted(value: string): string {
   return JSON.stringify(value.length > 120 ? `${value.slice(0, 120)}…` : value);
 }
@@ -146,9 +146,9 @@ function unescaped(step: string): string {
 }
 
 /**
- * Returns the schema that contains the failed keyword. The schemas of people's files have no alternatives (fields.ts),
- * so the position of a value determines its schema. The position of the keyword in the validator does not, because
- * the validator checks equal subschemas with one function.
+ * Returns the schema that contains the failed keyword. The schemas of files that people write have no alternatives
+ * (fields.ts), so the position of a value determines its schema. The position of the keyword in the validator does not,
+ * because the validator checks equal subschemas with the same function.
  */
 function schemaOf({ instancePath, propertyName }: SchemaFault, data: unknown, schema: object): Schema {
   let found: Schema | undefined = schema;

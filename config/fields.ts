@@ -1,7 +1,7 @@
 /**
- * Building blocks of the schemas for files that people write. A schema uses no `anyOf`: a member with several forms
- * lists several types, so that every fault has one place and one sentence. `x-expected` completes the sentence
- * "must be …".
+ * Building blocks of the schemas for files that people write. A schema uses no `anyOf`: a field with several forms
+ * lists several types, so that every fault has one place and one sentence. `x-expected` completes the sentence "must be
+ * …".
  */
 
 import type { TProperties, TSchema, TUnsafe } from 'typebox';
@@ -9,10 +9,10 @@ import * as Type from 'typebox';
 import { DAY } from '../protocol/calendar.ts';
 import { withoutWords } from '../protocol/schema/walk.ts';
 
-/** Member names that become keys of objects and parts of topics. */
+/** Field names that become keys of objects and parts of topics. */
 export const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';
 
-/** Object with exactly these members. An unknown member is a fault, because it would be lost. */
+/** Object with exactly these fields. An unknown field is a fault, because its value would be lost. */
 export function closed<P extends TProperties>(description: string, members: P) {
   return Type.Object(members, {
     additionalProperties: false,
@@ -21,7 +21,7 @@ export function closed<P extends TProperties>(description: string, members: P) {
   });
 }
 
-/** Object with keys that its author chooses and that match `pattern`. */
+/** Object whose keys the author of the file chooses; they must match `pattern`. */
 export function keyed<S extends TSchema>(pattern: string, values: S, description: string, keys: string) {
   return Type.Unsafe<Readonly<Record<string, Type.Static<S>>>>({
     type: 'object',
@@ -32,7 +32,7 @@ export function keyed<S extends TSchema>(pattern: string, values: S, description
   });
 }
 
-/** One `item`, or a list of at least one. */
+/** One `item`, or a list of at least one item. */
 export function oneOrList<S extends TSchema>(item: S): TUnsafe<Type.Static<S> | readonly Type.Static<S>[]> {
   return Type.Unsafe({
     ...item,
@@ -72,7 +72,7 @@ export function size(description: string, { minimum = 1 }: { minimum?: number } 
   });
 }
 
-/** Text of one line; `expected` completes "must be …". */
+/** String of one line; `expected` completes the sentence "must be …". */
 export function line(
   description: string,
   options: { readonly pattern?: string; readonly expected?: string } = {},
@@ -103,7 +103,7 @@ export function format(version: number, description: string): TUnsafe<number> {
 
 const forPeople: ReadonlySet<string> = new Set(['description', 'x-expected']);
 
-/** Returns a schema without texts for people, with all that a validator needs. */
+/** Returns a schema without descriptions for people, with everything that a validator needs. */
 export function bare(schema: object): object {
   return withoutWords(schema, forPeople);
 }

@@ -6,22 +6,22 @@ export function pointer(...steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Converts a member's name in errors, e.g. `triggerParam.triggers[2].name`, to a JSON Pointer. */
+/** Converts a field's name in an error, e.g. `triggerParam.triggers[2].name`, to a JSON Pointer. */
 export function placeOf(where: string): string {
   return pointer(...where.split(/[.[\]]+/).filter((step) => step !== ''));
 }
 
-/** Collects the faults of one file; places are JSON Pointers into its contents. */
+/** Collects the faults of one file. Places are JSON Pointers into its contents. */
 export class Findings {
   readonly diagnostics: Diagnostic[] = [];
   readonly #file: string;
   readonly #lines: ReadonlyMap<string, number>;
-  /** Origins of contents from outside the file, e.g. an environment variable, by JSON Pointer. */
+  /** Origins, by JSON Pointer, of contents that come from outside the file, e.g. from an environment variable. */
   readonly #origins: ReadonlyMap<string, string>;
   readonly #broken = new Set<string>();
   readonly #files: 'needed' | 'awaited';
 
-  /** @param files whether {@link missing} files must exist now, or the running agent waits for them */
+  /** @param files `needed` if {@link missing} files must exist now, `awaited` if the running agent waits for them */
   constructor(
     file: string,
     lines: ReadonlyMap<string, number>,
@@ -52,7 +52,7 @@ export class Findings {
     this.diagnostics.push(...diagnostics);
   }
 
-  /** Returns the line of the member, or of its nearest ancestor with a line; 0 for the whole file. */
+  /** Returns the line of the field, or of its nearest ancestor that has a line; 0 for the whole file. */
   line(at: string): number {
     for (let place = at; place !== ''; place = parent(place)) {
       const line = this.#lines.get(place);
@@ -78,7 +78,10 @@ export class Findings {
     return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   }
 
-  /** Returns the diagnostics in the order of the file; those of other files follow in the order of their discovery. */
+  /**
+   * Returns the diagnostics in the order of the file. Those of other files follow in the order in which they were
+   * found.
+   */
   sorted(): Diagnostic[] {
     const files = new Map([[this.#file, 0]]);
     for (const { file } of this.diagnostics) if (!files.has(file)) files.set(file, files.size);

@@ -138,13 +138,13 @@ export const httpSchema = closed('The connected-vehicle interface over HTTP; wit
 
 type HttpInput = Static<typeof httpSchema>;
 
-/** Fleet user. `passwordFile` contains a hash; read it with `readSecret`. */
+/** Fleet user. `passwordFile` contains a hash. Read it with `readSecret`. */
 export type FleetUserConfiguration = Static<typeof fleetUser>;
 
-/** User side: either `jwks` (an absolute path or a URL) or `keys` is present. */
+/** User side of the interface: either `jwks` (an absolute path or a URL) or `keys` is present. */
 export type UserConfiguration = Static<typeof user>;
 
-/** Facts about the car for the interface. */
+/** Facts about the car that the interface reports. */
 export type VehicleConfiguration = Static<typeof vehicle>;
 
 /** The `http` section with absolute paths. */
@@ -158,7 +158,7 @@ export interface HttpConfiguration extends InterfaceSettings {
   /** If omitted, forwarded addresses are ignored. */
   readonly trustedProxies?: readonly string[];
   readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string };
-  /** At least one of the two sides is present. */
+  /** At least one of the two sides (`fleet`, `user`) is present. */
   readonly fleet?: readonly FleetUserConfiguration[];
   readonly user?: UserConfiguration;
   readonly vehicle: VehicleConfiguration;
@@ -166,7 +166,10 @@ export interface HttpConfiguration extends InterfaceSettings {
   readonly tiles?: MapTiles;
 }
 
-/** Reads `http`; `beside` returns absolute paths. Returns undefined if it is omitted or does not match its schema. */
+/**
+ * Reads `http`. `beside` returns absolute paths. Returns undefined if the section is omitted or does not match its
+ * schema.
+ */
 export function readHttp(
   input: HttpInput | undefined,
   beside: (path: string) => string,
@@ -240,7 +243,7 @@ export function checkTiles(tiles: MapTiles | undefined, findings: Findings): voi
   }
 }
 
-/** Returns the faults of a tile URL. Tile requests of a browser reveal the places where the car was. */
+/** Returns the faults of a tile URL. A browser's requests for tiles reveal where the car was. */
 export function faultsOfTiles(url: string): readonly (readonly [message: string, fix: string])[] {
   const missing = ['{z}', '{x}', '{y}'].filter((part) => !url.includes(part));
   const found: (readonly [string, string])[] = [];
@@ -291,7 +294,7 @@ function readFleetUser(
   return { ...input, passwordFile };
 }
 
-/** Reports a file that does not contain a password hash: a car's disk must not contain passwords. */
+/** Reports a file that does not contain a password hash: the car's disk must not contain passwords. */
 function checkHash(at: string, path: string, findings: Findings): void {
   if (/^scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+\r?\n?$/.test(readFileSync(path, 'utf8'))) return;
   findings.missing(at, `${path} holds no hash of a password`, 'make it with `vigie keys password`');

@@ -1,4 +1,4 @@
-/** Schema of hub.yaml. hub.ts checks files, and members that depend on each other. */
+/** Schema of hub.yaml. hub.ts checks files, and fields that depend on each other. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { scopeNames } from '../protocol/interface/operations/scopes.ts';
@@ -11,7 +11,7 @@ import { mapTiles, trustedProxies, userOfHub, vehicleOfHub } from './http.ts';
 /** Format version of hub.yaml that this version reads. */
 const hubVersion = 1;
 
-/** Defaults of omitted members. */
+/** Defaults of omitted fields. */
 export const hubDefaults = {
   /** Location of service state (Filesystem Hierarchy Standard 3.0, 5.8). */
   data: '/var/lib/vigie-hub',
@@ -26,7 +26,7 @@ const local = (description: string) =>
     pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$',
     expected: 'an address and a port, such as 127.0.0.1:8080',
   });
-/** Kinds of messages that may be deleted after a time. Later messages depend on the content of the other kinds. */
+/** Kinds of messages that may be deleted after some time. The other kinds are needed to read later messages. */
 const removableKinds = kinds.filter((kind) => kind !== 'catalog' && kind !== 'text');
 /** Parts of topics and of client names at the broker. */
 const NAME = { pattern: '^[A-Za-z0-9._-]{1,64}$', expected: 'a name of letters, digits, dots, - and _' };

@@ -38,13 +38,13 @@ export interface HubBrokerConfiguration extends BrokerConfiguration {
   readonly receiveMaximum: number;
 }
 
-/** Provider at which people sign in to the page. */
+/** Identity provider at which people sign in to the page. */
 export interface SignInConfiguration {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecretFile?: string;
   readonly scope: string;
-  /** Claim with the names of fleets. */
+  /** Claim that contains the names of fleets. */
   readonly groups: string;
   readonly permits: readonly Scope[];
 }
@@ -53,7 +53,9 @@ export interface SignInConfiguration {
 export interface HubConfiguration {
   readonly name?: string;
   readonly data: string;
-  /** Address of the embedded broker, or an external broker. If omitted, the default address. */
+  /**
+   * Address of the embedded broker, or an external broker. If omitted, the embedded broker uses its default address.
+   */
   readonly broker?: Listen | HubBrokerConfiguration;
   /** If omitted, an SQLite file in `data`. */
   readonly database?: { readonly url: string; readonly passwordFile?: string; readonly secretFile?: string };
@@ -68,10 +70,10 @@ export interface HubConfiguration {
   readonly clients?: NonNullable<UserConfiguration['clients']>;
   /** If omitted, the hub notifies only public addresses by `https` and `wss`, and sends no push messages. */
   readonly callbacks?: CallbacksConfiguration;
-  /** Retention of messages by kind, days. If omitted, forever. */
+  /** Number of days for which messages are kept, by kind. If omitted, for ever. */
   readonly retention?: Readonly<Partial<Record<Kind, number>>>;
   readonly signIn?: SignInConfiguration;
-  /** TLS of broker and interface. If omitted, no TLS. */
+  /** TLS of broker and interface. If omitted, neither uses TLS. */
   readonly tls?: { readonly names?: readonly string[]; readonly enrolment?: number };
   /** If omitted, metrics are served only on the socket in `data`. */
   readonly metrics?: Listen;
@@ -85,7 +87,7 @@ interface HubReading {
 }
 
 /**
- * Loads hub.yaml. Reports all faults of the content as findings, and throws for none of them. Relative paths are
+ * Loads hub.yaml. Reports all faults of the contents as findings, and throws for none of them. Relative paths are
  * relative to the file; `credential:NAME` is a file that the service manager provides.
  */
 export function loadHubConfiguration(path: string, environment: Environment): HubReading {
@@ -202,7 +204,7 @@ const fixes: Readonly<Record<string, string>> = {
   '/http': 'add tls, or listen on 127.0.0.1',
 };
 
-/** Returns undefined if `listen` is omitted or has faults. `secure`: other machines may reach the address. */
+/** Returns undefined if `listen` is omitted or has faults. `secure`: true if other machines may reach the address. */
 function readListen(listen: string | undefined, at: string, findings: Findings, secure: boolean): Listen | undefined {
   if (listen === undefined || !findings.sound(at)) return undefined;
   const address = readAddress(listen, `${at}/listen`, findings);

@@ -27,10 +27,10 @@ export interface LogInput {
   readonly bus: string;
   /** Absolute path, or `-` for standard input. */
   readonly log: string;
-  /** Playback speed, 1 = as recorded; ignored for standard input. */
+  /** Playback speed; 1 means as recorded. Ignored for standard input. */
   readonly speed: number;
   readonly loop: boolean;
-  /** Called at the end of the log; only programs set it. */
+  /** Called at the end of the log. Only programs set it. */
   readonly ended?: () => void;
   readonly line: number;
 }
@@ -46,39 +46,39 @@ export interface SocketCanInput {
 export interface SlcanInput {
   readonly kind: 'slcan';
   readonly bus: string;
-  /** Line address as written in the file. */
+  /** Address of the line, as written in the file. */
   readonly address: string;
-  /** Bit rate, bit/s. */
+  /** Bit rate in bit/s. */
   readonly bitrate: number;
   readonly line: number;
 }
 
 /** Diagnostic access to the car. */
 export type ObdInput = {
-  /** Bus name in the profile. If omitted, the bus with `obd`. */
+  /** Bus name in the profile. If omitted, the bus that has `obd`. */
   readonly bus?: string;
   readonly line: number;
 } & (
   | {
       readonly kind: 'elm327';
-      /** Line address as written in the file. */
+      /** Address of the line, as written in the file. */
       readonly address: string;
       readonly protocol?: (typeof obdProtocols)[number];
     }
   | {
       readonly kind: 'isotp';
-      /** Bus of the `can` entry that carries the requests. */
+      /** Bus in `can` that carries the requests. */
       readonly over: string;
     }
 );
 
 export interface GnssInput {
   readonly kind: 'nmea' | 'gpsd';
-  /** Bus name in the profile. If omitted, the bus with `gnss`. */
+  /** Bus name in the profile. If omitted, the bus that has `gnss`. */
   readonly bus?: string;
-  /** Line address as written in the file. */
+  /** Address of the line, as written in the file. */
   readonly address: string;
-  /** If true, the time of the receiver sets the clock. */
+  /** If true, the receiver's time sets the clock. */
   readonly clock: boolean;
   readonly line: number;
 }
@@ -123,7 +123,7 @@ export function readInputs(input: ConfigurationInput, beside: Beside, findings: 
 
 type Entry = CanInputInput & { readonly beside: Beside };
 
-/** Frame sources of a bus: the member that identifies each of them in an entry, and the resulting source. */
+/** Source types of a bus, by the field that selects the type in a `can` entry, with the function that reads it. */
 const origins = {
   socketcan: {
     members: [],
@@ -235,7 +235,7 @@ function readGnss(
   return { kind, address, clock, ...defined({ bus }), line: findings.line('/gnss') };
 }
 
-/** Inputs outside vigie.yaml: sources that a program provides, and its text for a bus without a source. */
+/** Inputs outside vigie.yaml: the sources that a program provides, and its advice for a bus that has none. */
 interface ProgramSources {
   /** Buses whose frames these sources provide. */
   readonly fed?: readonly string[];
@@ -292,7 +292,7 @@ export function checkInputs(
     const input = configuration[kind];
     const known = named(kind);
     if (input === undefined) {
-      // A receiver is optional: the agent works without one.
+      // A GNSS receiver is optional: the agent works without one.
       if (kind === 'obd' && known.length > 0 && !isPolled) {
         find('warning', 0, `nothing feeds bus ${known[0]} of profile ${profile.name}`, fixes.obd);
       }
@@ -309,7 +309,7 @@ export function checkInputs(
   return diagnostics;
 }
 
-/** Reports control units with fault codes that no input can read. */
+/** Reports control units that have fault codes which no input can read. */
 function checkFaultInputs(
   { obd, can }: Inputs,
   units: readonly ControlUnit[],

@@ -1,18 +1,20 @@
-/** Syntax of line addresses, for `can`, `obd` and `gnss` of vigie.yaml; the adapter that opens a line parses them. */
+/**
+ * Syntax of line addresses for `can`, `obd` and `gnss` in vigie.yaml. The adapter that opens a line parses its address.
+ */
 import type { Findings } from './findings.ts';
 
 const forms = 'write /dev/ttyUSB0, serial:/dev/ttyUSB0?baud=38400, tcp://host:port or file:/path';
 const flowControls = ['none', 'rtscts', 'xonxoff'];
-/** Range of the bit rate of a serial line, bit/s. */
+/** Range of the bit rate of a serial line in bit/s. */
 const baud = { least: 50, most: 12_000_000 };
 
-/** Fault of an address, and the fix. */
+/** Fault of an address, and how to fix it. */
 interface AddressFault {
   readonly message: string;
   readonly fix: string;
 }
 
-/** Returns the reason why a text is not a line address, or undefined. Does not open the line. */
+/** Returns the reason why a string is not a line address, or undefined if it is one. Does not open the line. */
 export function addressFault(text: string): AddressFault | undefined {
   if (text.startsWith('tcp:')) return tcpFault(text);
   if (text.startsWith('serial:') || text.startsWith('/dev/')) return serialFault(text.replace(/^serial:/, ''));

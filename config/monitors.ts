@@ -22,7 +22,7 @@ import { Findings, placeOf, pointer } from './findings.ts';
 
 type MonitorsInput = { readonly file: string } | readonly object[];
 
-/** An inline list, or the name of a file; {@link readMonitors} checks the entries. */
+/** A list in place, or the name of a file. {@link readMonitors} checks the entries. */
 export const monitorsSchema = Type.Unsafe<MonitorsInput>({
   type: ['object', 'array'],
   properties: { file: line('A file of monitors', { expected: 'the path of a file' }) },
@@ -33,14 +33,14 @@ export const monitorsSchema = Type.Unsafe<MonitorsInput>({
   'x-expected': 'a list of monitors, or `file: monitors.yaml`',
 });
 
-/** A monitor as written in a file; `monitor` has been checked. */
+/** A monitor as written in a file. `monitor` has been checked. */
 export interface WrittenMonitor {
   readonly monitorId: string;
   readonly monitor: unknown;
   readonly status?: MonitorStatus;
 }
 
-/** Location of the monitors of a unit, with an absolute path. A file is read when it is needed. */
+/** Where the monitors of a unit are written, with an absolute path. A file is read when it is needed. */
 export type MonitorsConfiguration = { readonly file: string } | { readonly list: readonly WrittenMonitor[] };
 
 /** Reads `monitors`. `beside` returns absolute paths. */
@@ -61,10 +61,10 @@ export interface MonitorsReading {
 }
 
 /**
- * Reads a file (YAML or JSON) with one monitor or a list, each as the interface returns it: `monitorId`, `monitor` and
- * optionally `status`. Reports every fault of the content as a finding with its line, and throws for none. With `id`,
- * the file may also contain only a MonitorParameter, as a request to the interface does; it gets this id. `signals` are
- * the custom signals of the car; undefined if its profile is unknown.
+ * Reads a file (YAML or JSON) with one monitor or a list of them, each as the interface returns it: `monitorId`,
+ * `monitor` and optionally `status`. Reports every fault of the contents as a finding with its line, and throws for
+ * none of them. With `id`, the file may also contain only a MonitorParameter, like a request to the interface; the
+ * monitor then gets this id. `signals` are the custom signals of the car; undefined if its profile is unknown.
  */
 export function readMonitorsFile(path: string, id?: string, signals?: SignalRules): MonitorsReading {
   const { contents, diagnostics } = readYamlFile(path);
@@ -82,8 +82,8 @@ export function readMonitorsFile(path: string, id?: string, signals?: SignalRule
 }
 
 /**
- * Returns the faults of the monitors in a configuration, for a car with these custom signals. The configuration has no
- * other faults.
+ * Returns the faults of the monitors in a configuration, for a car with these custom signals. Call if the configuration
+ * has no other faults.
  */
 export function checkMonitorsSection(path: string, signals: SignalRules): Diagnostic[] {
   const { contents } = readYamlFile(path);
@@ -116,7 +116,7 @@ function readMonitors(
   });
 }
 
-/** Members of the interface's Monitor that are only for clients that read it. */
+/** Fields of the interface's Monitor that are only for clients that read it. */
 const shown: readonly string[] = ['_links', 'createdAt', 'updatedAt'];
 const members: readonly string[] = ['monitorId', 'monitor', 'status'];
 
@@ -128,7 +128,7 @@ interface Reading {
   readonly signals: SignalRules | undefined;
 }
 
-/** Reads one entry. Returns an empty list if it has faults. */
+/** Reads one entry. Returns an empty list if the entry has faults. */
 function readMonitor(entry: unknown, { at, within, findings, signals }: Reading): WrittenMonitor[] {
   if (!isRecord(entry)) {
     findings.error(at, 'this is not a monitor', 'write monitorId and monitor');

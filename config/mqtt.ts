@@ -18,7 +18,7 @@ export interface BrokerConfiguration {
   readonly fallbacks?: readonly string[];
   readonly protocol: 'auto' | '5' | '3.1.1';
   readonly username?: string;
-  /** File with the password; read it with `readSecret`. */
+  /** File with the password. Read it with `readSecret`. */
   readonly passwordFile?: string;
   readonly ca?: string;
   readonly cert?: string;
@@ -45,7 +45,7 @@ export function readMqtt(
   return { ...readBroker(input, '/mqtt', beside, findings), ...settings };
 }
 
-/** Reads the members of a broker in the section at `at`, which matches its schema. */
+/** Reads the fields of a broker in the section at `at`, which matches its schema. */
 export function readBroker(
   input: BrokerAddressInput,
   at: string,
@@ -77,7 +77,7 @@ function checkTogether(input: BrokerAddressInput, at: string, findings: Findings
     if (!URL.canParse(other)) {
       findings.error(`${at}/fallbacks/${index}`, 'this is not an address', 'write e.g. mqtts://broker.example:8883');
     } else if (encrypted(other) !== encrypted(url)) {
-      // Any of the brokers receives the same certificates and password.
+      // Each of the brokers may receive the certificates and the password.
       findings.error(`${at}/fallbacks/${index}`, 'one broker is encrypted and another is not', 'write mqtts:// in all');
     }
   }
@@ -114,8 +114,8 @@ function staysHere(url: string): boolean {
 }
 
 /**
- * Returns the broker settings for a client. Each connection reads the files of secrets and certificates again, after
- * a call of `dialing`.
+ * Returns the broker settings for a client. For each connection, the client calls `dialing` and reads the files with
+ * secrets and certificates again.
  */
 export function brokerAddress(
   { protocol, passwordFile, username, ...rest }: BrokerConfiguration,

@@ -12,7 +12,7 @@ export const powerSchema = closed('Times of sleep and standby', {
 type PowerInput = Static<typeof powerSchema>;
 
 export interface PowerConfiguration extends PowerSettings {
-  /** Keep-alive of a sleeping unit, at least that of an awake unit, ms. */
+  /** Keep-alive in ms of a sleeping unit, at least as long as that of an awake unit. */
   readonly keepalive: number;
 }
 

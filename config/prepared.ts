@@ -1,6 +1,7 @@
 /**
  * Contents of YAML files that were parsed when the program was bundled: parsing a shipped profile takes longer than
- * checking it. They are stored next to the file, with its text, so that a file edited since then is parsed again.
+ * checking it. They are stored next to the YAML file, together with its text, so that a file that was edited since then
+ * is parsed again.
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -18,7 +19,9 @@ export function preparedFile(file: string): string {
   return `${file}.json`;
 }
 
-/** Returns prepared contents to store next to the file, or undefined if it has findings or JSON cannot represent it. */
+/**
+ * Returns prepared contents to store next to the file; undefined if the file has findings or JSON cannot represent it.
+ */
 export function prepare(file: string): string | undefined {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined || diagnostics.length > 0) return undefined;
@@ -28,7 +31,7 @@ export function prepare(file: string): string | undefined {
   return isDeepStrictEqual(JSON.parse(written), prepared) ? written : undefined;
 }
 
-/** Like {@link readYamlFile}, but faster if the file has not changed since it was prepared. */
+/** Like {@link readYamlFile}, but faster if the file has not changed since its contents were prepared. */
 export function readPrepared(file: string): YamlReading {
   const contents = contentsOf(file);
   return contents === undefined ? readYamlFile(file) : { contents, diagnostics: [] };

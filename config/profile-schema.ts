@@ -1,4 +1,4 @@
-/** Schema of a vehicle profile. profile.ts and its imports check what its members mean for Status. */
+/** Schema of a vehicle profile. profile.ts and the modules that it imports check what the fields mean for Status. */
 
 import type { Static, TSchema } from 'typebox';
 import * as Type from 'typebox';
@@ -14,7 +14,7 @@ import { controlUnitSchema, udsSchema } from './uds-schema.ts';
 /** Format version of profiles that this version reads. */
 const profileVersion = 1;
 
-/** Form only: readers check that the path exists in Status, and suggest similar names. */
+/** Form only: the code that reads a path checks that it exists in Status, and suggests similar names. */
 const PATH = '^[^\\s\\u0000-\\u001f]{1,200}$';
 
 const path = (description: string) =>
@@ -49,7 +49,7 @@ const alert = closed('A warning of the car', {
   offAfter: Type.Optional(duration('The signal must be gone for this long before the alert ends')),
 });
 
-/** Section with a source for each channel whose path starts with its name (protocol/channels.ts). */
+/** Section that contains a source for each channel whose path starts with the section's name (protocol/channels.ts). */
 function channelSection(section: string, description: string) {
   const members = channels
     .filter(({ path }) => path.startsWith(`${section}.`))

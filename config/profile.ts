@@ -22,7 +22,7 @@ import { readSignals, type WrittenSignal } from './signals.ts';
 import { readConstants, readSources, reportTimeless, type Source } from './sources.ts';
 import { readControlUnits } from './uds.ts';
 
-/** A vehicle profile without faults of its own; the readers of DBC files check whether those contain the signals. */
+/** A vehicle profile without faults of its own. The readers of DBC files check that these contain the signals. */
 export interface Profile
   extends Required<Omit<VehicleProfile, 'signals' | 'texts' | 'faultCodes' | 'controlUnits' | 'captures'>>,
     Pick<VehicleProfile, 'faultCodes' | 'controlUnits' | 'captures'> {
@@ -31,7 +31,7 @@ export interface Profile
   readonly title: string;
   readonly buses: readonly VehicleBus[];
   readonly sources: readonly Source[];
-  /** Custom signals as written; the network descriptions contain the rest of their definitions. */
+  /** Custom signals as written. The network descriptions contain the rest of their definitions. */
   readonly writtenSignals: readonly WrittenSignal[];
   readonly commands: Readonly<Record<string, ProfileCommand>>;
 }
@@ -44,14 +44,14 @@ interface ProfileOptions {
 }
 
 export interface ProfileReading {
-  /** Undefined if a finding is an error. */
+  /** Undefined if one of the findings is an error. */
   readonly profile?: Profile;
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Loads the shipped profile of that name, the `profile.yaml` in that folder, or that YAML file. Reports all faults of
- * the content as findings, and throws for none of them.
+ * Loads the shipped profile with this name, the `profile.yaml` in this folder, or this YAML file. Reports all faults of
+ * the contents as findings, and throws for none of them.
  */
 export function loadProfile(nameOrPath: string, options: ProfileOptions): ProfileReading {
   const file = profileFile(nameOrPath, options.shipped);
@@ -77,7 +77,7 @@ export function loadProfile(nameOrPath: string, options: ProfileOptions): Profil
   return { ...(profile === undefined || findings.failed ? {} : { profile }), diagnostics: findings.sorted() };
 }
 
-/** Sections whose members are channels (protocol/channels.ts). */
+/** Sections whose fields are channels (protocol/channels.ts). */
 const channelSections: readonly string[] = [...new Set(channels.map(({ path }) => path.split('.')[0] as string))];
 
 function readProfile(
@@ -88,7 +88,7 @@ function readProfile(
 ): Profile | undefined {
   if (!checkForm(contents.data, formOfProfile, profileSchema, findings)) return undefined;
   if (!isRecord(contents.data)) return undefined;
-  // The form has been checked. The readers skip parts with faults (`findings.sound`).
+  // The form was checked above. The readers skip parts with faults (`findings.sound`).
   const written = contents.data;
   const input = written as Partial<ProfileInput>;
   const status = members(input.status);
@@ -135,7 +135,7 @@ function readProfile(
   };
 }
 
-/** Returns the members of a section; none if it is omitted, or not a map (already reported). */
+/** Returns the fields of a section; none if it is omitted, or is not a map (which was already reported). */
 function members(section: unknown): Record<string, unknown> {
   return isRecord(section) ? section : {};
 }

@@ -14,17 +14,17 @@ const bytes: Readonly<Record<string, number>> = {
   GiB: 2 ** 30,
 };
 
-/** Converts a duration such as `1.5s`, or a number of milliseconds, to whole milliseconds, at least 1. */
+/** Converts a duration such as `1.5s`, or a number of milliseconds, to whole milliseconds. Returns at least 1. */
 export function readDuration(written: number | string): number {
   return scaled(written, milliseconds);
 }
 
-/** Converts a size such as `64MiB`, or a number of bytes, to whole bytes, at least 1. */
+/** Converts a size such as `64MiB`, or a number of bytes, to whole bytes. Returns at least 1. */
 export function readSize(written: number | string): number {
   return scaled(written, bytes);
 }
 
-/** Returns the shortest text that {@link readDuration} converts to exactly this time. */
+/** Returns the shortest string that {@link readDuration} converts to exactly this time. */
 export function writeDuration(time: number): string {
   for (const unit of ['d', 'h', 'm', 's']) {
     if (time % (milliseconds[unit] as number) === 0) return `${time / (milliseconds[unit] as number)}${unit}`;

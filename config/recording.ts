@@ -16,7 +16,7 @@ import { readDuration, writeDuration } from './quantities.ts';
 import { slotAt } from './values.ts';
 
 /**
- * Reads `telemetry`. A path inherits omitted members from `default`, and `default` from {@link profileDefaults}.
+ * Reads `telemetry`. A path inherits omitted fields from `default`, and `default` from {@link profileDefaults}.
  * `fed` contains the paths that can have a value.
  * @returns rules by path, and `default`
  */
@@ -85,7 +85,7 @@ function combine(input: TelemetryInput, rest: TelemetryRule): TelemetryRule {
   };
 }
 
-/** Resolutions of times as written in the profile, ms. */
+/** Resolutions of times, as written in the profile, in ms. */
 export const timeSteps = { '1ms': 1, '10ms': 10, '100ms': 100 } as const;
 
 function resolutionOf({ resolution }: TelemetryInput, rest: TelemetryRule): Pick<TelemetryRule, 'resolution'> {
@@ -114,7 +114,7 @@ export function readWaypoints(section: NonNullable<ProfileInput['waypoints']>): 
   };
 }
 
-/** Reads the rules of `alerts` without the sources. @returns rules by type, and `default` */
+/** Reads the rules in `alerts`, without the sources. @returns rules by type, and `default` */
 export function readAlerts(
   section: Readonly<Record<string, AlertInput>>,
   findings: Findings,

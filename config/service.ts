@@ -5,18 +5,18 @@ import type { ConfigurationInput } from './configuration-schema.ts';
 import type { Findings } from './findings.ts';
 import { readSettings } from './settings.ts';
 
-/** Address of the metrics server: a Unix socket, or a port of the loopback interface. */
+/** Address of the metrics server: a Unix socket, or a port on the loopback interface. */
 export type Listening =
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'loopback'; readonly host: string; readonly port: number };
 
 export interface ServiceConfiguration {
-  /** If omitted, metrics are available only to `vigie status`, through the folder of the records. */
+  /** If omitted, only `vigie status` can read metrics, through the folder of records. */
   readonly metrics?: Listening;
   readonly health: HealthSettings;
 }
 
-/** Longest address of a Unix socket (unix(7)), bytes. */
+/** Length in bytes of the longest address of a Unix socket (unix(7)). */
 const LONGEST_PATH = 107;
 
 /** Reads the sections `metrics` and `health`. */

@@ -6,7 +6,7 @@ import { duration, number, size } from './fields.ts';
 import { type Findings, pointer } from './findings.ts';
 import { readDuration, readSize } from './quantities.ts';
 
-/** Returns the schema members of a group of settings; each is optional. */
+/** Returns the schema fields of a group of settings. Each is optional. */
 export function members<G extends SettingGroup>(group: G): { [K in keyof G]: TOptional<TUnsafe<number | string>> } {
   return Object.fromEntries(
     Object.entries(group).map(([name, setting]) => [name, Type.Optional(formOf(setting))]),
@@ -20,7 +20,7 @@ function formOf({ kind, about, form }: NumberSetting): TUnsafe<number | string> 
 
 /**
  * Returns the values of a group in the section at `at`, whose form has been checked. Uses `defaults` for omitted
- * members, and for all members of a section with faults.
+ * fields, and for all fields of a section with faults.
  */
 export function readSettings<G extends SettingGroup>(
   group: G,

@@ -1,4 +1,4 @@
-/** Shipped profiles; see `profileFile`. */
+/** Shipped profiles. `profileFile` finds them. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 const PROFILE = 'profile.yaml';
 
 /**
- * Folder with one folder per shipped profile. In the project it is next to this file; if all code is one file
- * (an executable has no module address), it is next to the executable.
+ * Folder with one folder for each shipped profile. In the project it is next to this file. If all code is in one file
+ * (an executable, whose modules have no address), it is next to the executable.
  */
 export const shippedProfiles: string = besideThisFile('vehicles');
 
@@ -31,8 +31,8 @@ export function isProfilePath(nameOrPath: string): boolean {
 }
 
 /**
- * Returns the file of a profile: a shipped one by name, the `profile.yaml` of a folder, or a YAML file.
- * @returns undefined if it is a name and no shipped profile has it
+ * Returns the file of a profile: of a shipped one by its name, the `profile.yaml` in a folder, or a YAML file. @returns
+ * undefined for a name that no shipped profile has
  */
 export function profileFile(nameOrPath: string, shipped: string): string | undefined {
   if (!isProfilePath(nameOrPath)) {
@@ -47,7 +47,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // The reader of the file later reports why it is unreadable.
+    // The code that reads the file reports why it is unreadable.
     return false;
   }
 }

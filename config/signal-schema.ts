@@ -5,7 +5,7 @@ import { signalKinds } from '../protocol/schema/catalog.ts';
 import { bus, conversion, RAW, RAW_EXPECTED, SIGNAL, timeout } from './bus-signal-schema.ts';
 import { choice, closed, duration, keyed, line, number, truth } from './fields.ts';
 
-/** Parts of a name separated by points; `.*` at the end includes all signals of a message. */
+/** Parts of a name, separated by points. `.*` at the end includes all signals of a message. */
 const NAME = '^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$';
 
 const fixed = Type.Unsafe<string | number | boolean>({

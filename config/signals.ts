@@ -1,4 +1,4 @@
-/** The `signals` section of a profile. The readers of DBC files add facts from these. */
+/** Reads the `signals` section of a profile. The readers of DBC files fill in missing fields. */
 import { defined } from '../protocol/defined.ts';
 import type { CustomSignal } from '../protocol/profile.ts';
 import type { TelemetryRule } from '../protocol/recording.ts';
@@ -13,12 +13,15 @@ import { readDuration } from './quantities.ts';
 import { checkRule, timeSteps } from './recording.ts';
 import type { SignalInput } from './signal-schema.ts';
 
-/** A custom signal as written; the signal `*` includes all signals of the message, and its name ends with `*`. */
+/**
+ * A custom signal as written. The signal `*` stands for all signals of a message; the entry's name then also ends with
+ * `*`.
+ */
 export interface WrittenSignal extends Omit<CustomSignal, 'kind' | 'raw' | 'position'> {
   readonly bus: string;
-  /** If omitted, the value of the network description. */
+  /** If omitted, the kind that the network description states. */
   readonly kind?: CustomSignal['kind'] | 'text';
-  /** If omitted, its name and the mappings of the profile determine it. */
+  /** If omitted, derived from the signal's name and the profile's mappings. */
   readonly position?: boolean;
   readonly line: number;
 }
@@ -110,9 +113,9 @@ function ruleOf({ interval, deadBand, heartbeat, timeResolution }: SignalInput):
   };
 }
 
-/** Members that apply only to numbers. */
+/** Fields that apply only to numbers. */
 const ofQuantities = ['unit', 'resolution', 'deadBand', 'scale', 'offset'] as const;
-/** Members that do not apply to texts: every new text is sent as a message. */
+/** Fields that do not apply to string signals: each new string is sent as its own message. */
 const notOfTexts = [
   ...ofQuantities,
   ...(['invalid', 'names', 'interval', 'heartbeat', 'timeResolution', 'while'] as const),

@@ -13,15 +13,15 @@ import type { SourceInput } from './profile-schema.ts';
 import { readDuration, writeDuration } from './quantities.ts';
 import { type FixedValue, misfit, slotAt } from './values.ts';
 
-/** Source with the line of the profile that names its signal. */
+/** Source, with the line of the profile that contains the name of its signal. */
 export interface Source extends SourceMapping {
   readonly bus: string;
   readonly line: number;
 }
 
 /**
- * Reads a section of sources by path. Reports and omits entries with faults. The members of `status` are paths of
- * Status; those of every other section are channels below its name.
+ * Reads a section that contains sources by path. Reports and omits entries with faults. The keys of `status` are paths
+ * of Status; those of every other section are channels below the section's name.
  */
 export function readSources(name: string, section: object, buses: BusNames, findings: Findings): Source[] {
   const sources: Source[] = [];
@@ -29,7 +29,7 @@ export function readSources(name: string, section: object, buses: BusNames, find
     const at = pointer(name, member);
     const path = name === 'status' ? member : `${name}.${member}`;
     const slot = name === 'status' ? slotAt(path, at, findings) : channelAt(name, member, at, findings);
-    // The schema lists the members of a channel section, so it has not checked the form of an unknown member.
+    // The schema lists the fields of a channel section, so the form of an unknown field was not checked.
     if (!findings.sound(at) || (slot === undefined && name !== 'status')) continue;
     if (slot?.kind === 'value') {
       findings.error(at, `${path} is a structure, which no signal can give`, 'remove it');
@@ -49,7 +49,7 @@ export function readSources(name: string, section: object, buses: BusNames, find
   return sources;
 }
 
-/** Returns the channel of a member. Reports an unknown one at `at`. */
+/** Returns the channel of a field. Reports an unknown field at `at`. */
 function channelAt(section: string, member: string, at: string, findings: Findings): Leaf | undefined {
   const channel = channelByPath.get(`${section}.${member}`);
   if (channel !== undefined) return channel;
@@ -78,7 +78,7 @@ function readSource(written: Written, buses: BusNames, findings: Findings): Sour
   const bus = buses.resolve(input.bus, at, findings, input.signal.slice(0, Math.max(0, dot))) ?? '';
   const map = input.map === undefined ? undefined : readMap(input.map, slot, at, findings);
   const timeout = input.timeout === undefined ? undefined : readDuration(input.timeout);
-  // A source with a stale value must not block the next source.
+  // A source whose value is stale must not block the next source.
   const failover =
     input.failover === undefined
       ? Math.min(profileDefaults.failover, timeout ?? profileDefaults.failover)
@@ -169,10 +169,10 @@ function reportTwins(sources: readonly Source[], at: string, findings: Findings)
   }
 }
 
-/** Paths that interlocks check before a command acts on the car. */
+/** Paths whose values interlocks check before a command acts on the car. */
 const interlocking: ReadonlySet<string> = new Set(['kinetic.speed', 'powertrain.status', 'ignition.type']);
 
-/** Warns of values without a timeout: interlocks would trust them forever, even if their source fails. */
+/** Warns about values without a timeout: interlocks would trust them forever, even if their source fails. */
 export function reportTimeless(sources: readonly Source[], findings: Findings): void {
   const several = new Set(sources.filter(({ priority }) => priority > 0).map(({ path }) => path));
   for (const { path, priority, timeout } of sources) {

@@ -2,7 +2,7 @@
 import { channels } from '../protocol/channels.ts';
 import { type Leaf, slots } from '../protocol/slots.ts';
 
-/** Returns Markdown tables of all paths and channels with their accepted values. */
+/** Returns Markdown tables of all paths and channels, with the values that they accept. */
 export function statusPaths(): string {
   const rows = (leaves: readonly Leaf[]): string =>
     `| path | kind | takes |\n|---|---|---|\n${leaves.map(row).join('')}`;

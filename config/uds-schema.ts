@@ -1,4 +1,4 @@
-/** Schema of profile commands that are sent by diagnostics (ISO 14229-1). */
+/** Schema of profile commands that are sent as diagnostic requests (ISO 14229-1). */
 
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
@@ -22,7 +22,7 @@ const hex = (description: string) =>
     expected: 'pairs of hexadecimal digits in quotes, such as "01FF"',
   });
 
-/** Members that address a control unit. */
+/** Fields that address a control unit. */
 const addressed = {
   bus: Type.Optional(line('Logical bus', { pattern: NAME, expected: 'the name of a bus of the profile' })),
   request: whole('CAN identifier of the request; above 0x7FF it has 29 bits', LONGEST_29),

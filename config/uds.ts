@@ -1,4 +1,4 @@
-/** Profile commands that are sent by diagnostics (ISO 14229-1). */
+/** Profile commands that are sent as diagnostic requests (ISO 14229-1). */
 import { defined } from '../protocol/defined.ts';
 import type { ControlUnit, Uds } from '../protocol/profile.ts';
 import type { BusNames } from './buses.ts';
@@ -17,7 +17,7 @@ const ACTIVE = 0x0d;
 /** Default session: extendedDiagnosticSession, which controls outputs in most cars. */
 const EXTENDED_SESSION = 0x03;
 
-/** Returns true for requests to all control units (ISO 15765-4 §6.3.2). */
+/** Returns true for the identifiers of requests to all control units (ISO 15765-4 §6.3.2). */
 function isFunctional(request: number): boolean {
   return request === 0x7df || (request & 0x1fff_ff00) === 0x18db_3300;
 }
@@ -46,7 +46,7 @@ export function readUds(input: UdsInput, at: string, buses: BusNames, findings: 
     ...defined({ security }),
     service,
     hold: hold === undefined ? 0 : readDuration(hold),
-    // A routine without `hold` runs to its end.
+    // A routine without `hold` runs until it ends by itself.
     release: release && hold !== undefined,
     line: findings.line(at),
   };
@@ -79,7 +79,7 @@ export function readControlUnits(
   return units;
 }
 
-/** Returns the bus of a control unit: the configured one, or the bus for diagnostic requests. */
+/** Returns the bus of a control unit: its own bus in the profile, or the bus for diagnostic requests. */
 function readBus(
   input: ControlUnitInput | UdsInput,
   at: string,
@@ -115,7 +115,10 @@ function readAddress(input: ControlUnitInput | UdsInput, at: string, findings: F
   };
 }
 
-/** ISO 14229-1:2020 §10.2: 40 to 5F are specific to vehicle manufacturers, 60 to 7E to system suppliers. */
+/**
+ * Reads and checks a session. ISO 14229-1:2020 §10.2: 40 to 5F are specific to vehicle manufacturers, 60 to 7E to
+ * system suppliers.
+ */
 function readSession(session = EXTENDED_SESSION, at: string, findings: Findings): number {
   if (session >= 0x40 || session === 0x03 || session === 0x04) return session;
   const why: Readonly<Record<number, string>> = {

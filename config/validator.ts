@@ -3,11 +3,11 @@ export interface SchemaFault {
   readonly instancePath: string;
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Present if the fault is in the name of a member. */
+  /** Present if the fault is in the name of a field. */
   readonly propertyName?: string;
 }
 
-/** Generated validator. Returns false if `data` has faults, and then stores them in `errors`. */
+/** Generated validator. Returns false if `data` has faults, and then stores the faults in `errors`. */
 export interface Validator {
   (data: unknown): boolean;
   errors?: readonly SchemaFault[] | null;

@@ -1,4 +1,4 @@
-/** Checks which values a Status path accepts. */
+/** Checks whether a Status path accepts a value. */
 
 import { defined } from '../protocol/defined.ts';
 import { suggestion } from '../protocol/nearest.ts';
@@ -27,7 +27,7 @@ export function slotAt(path: string, at: string, findings: Findings): Slot | und
   return slot;
 }
 
-/** Returns the reason why `value` can never be a value of the slot, or undefined. */
+/** Returns the reason why `value` can never be a value of the slot, or undefined if it can. */
 export function misfit(slot: Leaf, value: FixedValue): Misfit | undefined {
   switch (slot.kind) {
     case 'quantity':
@@ -67,7 +67,7 @@ function textMisfit(slot: Leaf, value: FixedValue): Misfit | undefined {
   return wrong(slot, `a text of at most ${maxLength} characters`, value);
 }
 
-/** Lists the names of an enumeration or set, shortened if there are many. */
+/** Lists the names of an enumeration or set. Shortens the list if there are many names. */
 function names(slot: Leaf): string {
   const all = slot.values ?? [];
   return all.length > 12 ? `${all.slice(0, 12).join(', ')}, …` : all.join(', ');

@@ -6,9 +6,9 @@ import { VigieError } from '../protocol/errors.ts';
 import { isRecord } from '../protocol/slots.ts';
 import { reason } from './document.ts';
 
-/** Largest file, bytes. The whole specification with all instances has about 2 MB. */
+/** Size in bytes of the largest file. The whole specification with all instances has about 2 MB. */
 const MOST_BYTES = 64 << 20;
-/** Maximum depth of branches; the specification has about ten. */
+/** Maximum depth of branches. The specification has about ten levels. */
 const DEEPEST = 64;
 
 /** A sensor, an actuator or an attribute. */
@@ -18,13 +18,13 @@ export interface VssSignal {
   readonly allowed?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Reason for the deprecation of the name, and the version that deprecated it. */
+  /** Reason why the name is deprecated, and the version that deprecated it. */
   readonly deprecation?: string;
 }
 
 export interface VssTree {
   readonly file: string;
-  /** Signals by name, with points. */
+  /** Signals by name; the parts of a name are separated by points. */
   readonly signals: ReadonlyMap<string, VssSignal>;
   readonly branches: ReadonlySet<string>;
   readonly diagnostics: readonly Diagnostic[];

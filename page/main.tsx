@@ -13,13 +13,13 @@ if (root.dataset['signIn'] !== undefined) await takeSignIn().catch(() => undefin
 root.replaceChildren();
 render(store.source === 'hub' ? <HubShell /> : <Shell />, root);
 store.start();
-// Undefined without HTTPS.
+// `serviceWorker` is undefined without HTTPS.
 navigator.serviceWorker?.addEventListener('message', ({ data }) => {
   location.hash = (data as OpenMessage).open;
 });
 // If this fails, names stay English, and the selection below the page shows that.
 speak(preferredLanguage()).catch(() => undefined);
-// A browser opens only six connections to a server for all tabs: a hidden tab closes its streams.
+// A browser opens only six connections to a server for all tabs together: a hidden tab closes its streams.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') store.stop();
   else store.start();

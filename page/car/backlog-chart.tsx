@@ -1,4 +1,4 @@
-/** Chart of waiting messages over time. */
+/** Chart of the number of waiting messages over time. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { store } from '../shared/car-store.ts';
@@ -8,12 +8,12 @@ import { useTopics, useWidth } from '../shared/hooks.ts';
 import { Backlog, type Outage } from './backlog.ts';
 
 const HEIGHT_PX = 120;
-/** Space for numbers on the left, and for times and half a line at the bottom. */
+/** Space for numbers on the left; at the bottom, for times and half a line. */
 const LEFT_PX = 44;
 const BELOW_PX = 20;
 const ABOVE_PX = 8;
 
-/** Backlog of the car that serves the page. Also updated while another view is shown. */
+/** Backlog of the car that serves the page. Updated even while another view is shown. */
 const backlog = new Backlog();
 store.listen('link', () => {
   if (store.link !== undefined) backlog.take(carNow(), store.link);
@@ -31,7 +31,7 @@ export function BacklogChart(): JSX.Element {
   const x = (at: number): number =>
     LEFT_PX + Math.min(1, Math.max(0, (at - from) / (to - from))) * (width - LEFT_PX - 4);
   const y = (waiting: number): number => HEIGHT_PX - BELOW_PX - (waiting / top) * (HEIGHT_PX - BELOW_PX - ABOVE_PX);
-  // A number is valid until the next one.
+  // A number of messages is valid until the next one.
   const steps = samples.map(([at, waiting]) => `H${x(at).toFixed(1)}V${y(waiting).toFixed(1)}`);
   const [first] = samples;
   const words = sentenceOf(outage, most);

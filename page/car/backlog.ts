@@ -1,29 +1,29 @@
 /** Number of waiting messages over time: the last minutes, or the last outage until the next one begins. */
 import type { LinkReport } from '../../protocol/interface/own/car-description.ts';
 
-/** Displayed period if there was no outage. */
+/** Period that is displayed if there was no outage. */
 const QUIET_SPAN_MS = 120_000;
-/** Displayed period before and after an outage. */
+/** Additional period that is displayed before and after an outage. */
 const OUTAGE_MARGIN_MS = 10_000;
-/** Tolerance, because the page has the time of the car in whole seconds. */
+/** Tolerance in ms, because the page knows the car's time only in whole seconds. */
 const CLOCK_TOLERANCE_MS = 2_000;
 /** Largest number of points in a chart. */
 const MAX_POINTS = 600;
 
-/** Time of the car, UTC ms, and the number of messages that wait from then on. */
+/** Time of the car in UTC ms, and the number of messages that wait from then on. */
 export type Sample = readonly [at: number, waiting: number];
 
 export interface Outage {
   readonly from: number;
   /** Time when the connection to the broker was restored. Omitted until then. */
   readonly to?: number | undefined;
-  /** Time when the backlog was sent. Omitted while more messages wait than before the outage. */
+  /** Time when the backlog had been sent. Omitted while more messages wait than before the outage. */
   readonly drained?: number;
   readonly most: number;
 }
 
 export class Backlog {
-  /** Samples of the last outage, otherwise of the last minutes, oldest first. */
+  /** Samples of the last outage or, if there was none, of the last minutes. Oldest first. */
   get samples(): readonly Sample[] {
     return this.#outage === undefined ? this.#recent : this.#kept;
   }
@@ -68,13 +68,16 @@ export class Backlog {
       ...this.#outage,
       to: state === 'up' ? (to ?? at) : undefined,
       most: Math.max(this.#outage.most, waiting),
-      // At any time some message waits for its acknowledgement.
+      // Even without an outage, one message may be waiting for its acknowledgement.
       ...(state === 'up' && waiting <= Math.max(this.#before, 1) ? { drained: at } : {}),
     };
   }
 }
 
-/** Drops samples before `oldest`, except the one valid then. If too many remain, keeps the larger of each pair. */
+/**
+ * Drops samples before `oldest`, except the one that is valid at that time. If too many remain, keeps the larger of
+ * each pair.
+ */
 function bounded(samples: readonly Sample[], oldest = Number.NEGATIVE_INFINITY): Sample[] {
   const first = samples.findLastIndex(([at]) => at <= oldest);
   const kept = samples.slice(Math.max(0, first));

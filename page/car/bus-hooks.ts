@@ -1,4 +1,4 @@
-/** Hooks of components for the buses. */
+/** Hooks for components that show the buses. */
 import { useEffect, useReducer } from 'preact/hooks';
 import { busStore } from './bus-store.ts';
 
@@ -7,7 +7,7 @@ export function useBus(topic: string): void {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
     const end = busStore.listen(topic, () => redraw(undefined as never));
-    // Catches a change between drawing and listening.
+    // Shows a change that happened after drawing and before listening.
     redraw(undefined as never);
     return end;
   }, [topic]);

@@ -1,4 +1,4 @@
-/** Plot of chosen signals over time, with zoom, cursor and export. */
+/** Plot of the chosen signals over time, with zoom, cursor and export. */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -26,10 +26,10 @@ const HEIGHT_PX = 220;
 const AXIS_HEIGHT_PX = 32;
 /** Space for a time label. */
 const LABEL_WIDTH_PX = 84;
-/** Line patterns of the series after the first, so that they do not differ only by colour. */
+/** Line patterns of the series, so that they do not differ only in colour. */
 const DASHES: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
-/** Displayed period, ms: the newest `span`, or from the first to the second time. */
+/** Displayed period in ms: the newest `span`, or from the first to the second time. */
 type Range = { readonly span: number } | { readonly from: number; readonly to: number };
 
 interface PlotOptions {
@@ -40,7 +40,7 @@ interface PlotOptions {
 export function Plot({ plotted, toggle }: PlotOptions): JSX.Element {
   useBus('values');
   const [range, setRange] = useState<Range>({ span: 60_000 });
-  /** Time of the cursor, UTC ms. Undefined for the newest time. */
+  /** Time of the cursor in UTC ms. Undefined for the newest time. */
   const [cursor, setCursor] = useState<number>();
   const columns = columnsOf(plotted.map(({ address }) => busStore.samples.get(address)));
   const [times] = columns;
@@ -160,7 +160,7 @@ interface CanvasOptions {
 function Canvas({ plotted, columns, from, to, cursor, select, point }: CanvasOptions): JSX.Element {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
-  // For later callbacks of uPlot, which must use the data drawn last.
+  // uPlot's callbacks run later, and must use the data that were drawn last.
   const now = useRef({ from, to, select, point });
   now.current = { from, to, select, point };
   const scheme = useScheme();
@@ -169,7 +169,7 @@ function Canvas({ plotted, columns, from, to, cursor, select, point }: CanvasOpt
     const place = host.current as HTMLDivElement;
     const made = new uPlot(optionsOf(plotted, place, now), columns as unknown as uPlot.AlignedData, place);
     plot.current = made;
-    // Not uPlot's cursor events, which are also sent when data arrive.
+    // Listens to the mouse itself: uPlot also sends its cursor events when data arrive.
     made.over.addEventListener('mousemove', ({ offsetX }) => now.current.point(made.posToVal(offsetX, 'x')));
     made.over.addEventListener('mouseleave', () => now.current.point(undefined));
     const sized = new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT_PX }));
@@ -207,7 +207,7 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
     legend: { show: false },
     cursor: {
       drag: { x: true, y: false, setScale: false },
-      // A double click resets the zoom, as do the period buttons. Disable uPlot's own handler.
+      // Disables uPlot's own handler: a double click resets the zoom of the page, as the period buttons do.
       bind: { dblclick: () => null },
     },
     hooks: {
@@ -231,7 +231,7 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
         size: AXIS_HEIGHT_PX,
         values: (_, splits) => splits.map((moment) => new Date(moment).toLocaleTimeString()),
       },
-      // The legend contains the values of further units.
+      // The legend shows the values in further units.
       ...units.slice(0, 2).map((unit, index) => ({
         ...ink,
         scale: `y ${unit}`,

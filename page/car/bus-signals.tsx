@@ -1,4 +1,4 @@
-/** Bits of the chosen identifier, and the signals of the DBC in them. */
+/** Bits of the chosen identifier, and the DBC signals in these bits. */
 import type { JSX } from 'preact';
 import type { BusSignal } from '../../protocol/interface/own/bus.ts';
 import { identifierOf, numberOf, unitOf } from '../shared/format.ts';
@@ -6,7 +6,7 @@ import { useBus } from './bus-hooks.ts';
 import type { Plotted } from './bus-plot.tsx';
 import { busStore, choiceOf, type Row } from './bus-store.ts';
 
-/** Number of tints for signals in the bits. Letters distinguish signals with the same tint. */
+/** Number of tints for signals in the bits. Letters distinguish signals that have the same tint. */
 const TINTS = 6;
 
 interface SignalsOptions {
@@ -107,13 +107,13 @@ function Value({ address, signal, unit }: ValueOptions): JSX.Element {
   );
 }
 
-/** Shows a row for each byte, the highest bit on the left. Letters mark the signal of each bit. */
+/** Shows a row for each byte, with the highest bit on the left. A letter marks the signal of each bit. */
 function Bits({ address, signals }: { readonly address: string; readonly signals: readonly BusSignal[] }): JSX.Element {
   useBus(address);
   const row = busStore.rows.get(address);
   const bytes = row?.bytes ?? [];
   const owners = new Map<number, number>();
-  // If signals of a multiplexor share bits, show the first one.
+  // If multiplexed signals share bits, show only the first of them.
   signals.forEach(({ bits }, index) => {
     for (const bit of bits) if (!owners.has(bit)) owners.set(bit, index);
   });
@@ -156,7 +156,7 @@ function Bits({ address, signals }: { readonly address: string; readonly signals
   );
 }
 
-/** Returns a … z, then aa … */
+/** Returns a to z, then aa, ab and so on. */
 function letterOf(index: number): string {
   const letter = String.fromCharCode(97 + (index % 26));
   return index < 26 ? letter : `${letterOf(Math.floor(index / 26) - 1)}${letter}`;

@@ -1,4 +1,4 @@
-/** State of the buses while their view is shown: rows of identifiers, and values of signals. */
+/** State of the buses while their view is shown: rows for identifiers, and values of signals. */
 import type {
   BusFrames,
   BusIdentifier,
@@ -10,7 +10,7 @@ import type {
 } from '../../protocol/interface/own/bus.ts';
 import { followWhileVisible, type LostStream, type ServerEvent } from '../shared/connection.ts';
 
-/** A row of the list. Replaced by a new object at each frame. */
+/** A row of the list. Each frame replaces it with a new object. */
 export interface Row {
   readonly identifier: BusIdentifier;
   /** Address such as `body/0A8`. Stays the same if the car renumbers its keys. */
@@ -28,12 +28,15 @@ export interface Samples {
   readonly values: number[];
 }
 
-/** Time that a bit glows after a change, ms. Longer with reduced motion, where the glow is a line without fade. */
+/**
+ * Time in ms for which a bit glows after a change. Longer with reduced motion, where the glow is a line that does not
+ * fade.
+ */
 const GLOW_MS = { fading: 300, steady: 1_000 };
 const SWEEP_INTERVAL_MS = 100;
-/** If a value is older than the newest one by more than this, the clock was set back, ms. */
+/** Time in ms. If a value is older than the newest one by more than this, the clock was set back. */
 const CLOCK_JUMP_MS = 10_000;
-/** Time to keep values, ms. */
+/** Time in ms for which values are kept. */
 export const VALUES_KEPT_MS = 600_000;
 
 class BusStore {
@@ -75,7 +78,7 @@ class BusStore {
     };
   }
 
-  /** Follows the values of only these signals (`body/0A8/Speed`). Returns a function that stops this. */
+  /** Follows the values of only these signals (e.g. `body/0A8/Speed`). Returns a function that stops this. */
   followSignals(addresses: readonly string[]): () => void {
     for (const known of this.samples.keys()) if (!addresses.includes(known)) this.samples.delete(known);
     if (addresses.length === 0) return () => undefined;
@@ -91,7 +94,10 @@ class BusStore {
     });
   }
 
-  /** Notifies `listener` of changes of `list`, `values` or a row by its address. Returns a function that stops this. */
+  /**
+   * Notifies `listener` of changes to `list`, to `values`, or to the row with this address. Returns a function that
+   * stops this.
+   */
   listen(topic: string, listener: () => void): () => void {
     const set = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, set);
@@ -149,7 +155,7 @@ class BusStore {
     return Array.from({ length }, (_, byte) => masks.reduce((all, [, mask]) => all | (mask[byte] ?? 0), 0));
   }
 
-  /** Ends the glow of bits that no longer change. */
+  /** Ends the glow of bits that have stopped changing. */
   #sweep(): void {
     const now = performance.now();
     for (const [address, masks] of this.#changes) {
@@ -232,7 +238,7 @@ export function addressOf(identifier: Pick<BusIdentifier, 'bus' | 'id' | 'extend
   return `${identifier.bus}/${digitsOf(identifier)}`;
 }
 
-/** Returns the name of the value in the DBC, if there is one. */
+/** Returns the name that the DBC has for the value, if there is one. */
 export function choiceOf({ factor, offset, choices }: BusSignal, value: number): string | undefined {
   const raw = Math.round((value - offset) / factor);
   return choices?.find((one) => one.raw === raw)?.name;

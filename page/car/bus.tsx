@@ -1,4 +1,4 @@
-/** View 2, the bus: identifiers with changing bits, their signals, and a plot of chosen signals. */
+/** View 2, the bus: identifiers with their changing bits, their signals, and a plot of chosen signals. */
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
@@ -11,14 +11,14 @@ import { Plot, type Plotted } from './bus-plot.tsx';
 import { Signals } from './bus-signals.tsx';
 import { busStore, digitsOf, type Row } from './bus-store.ts';
 
-/** Largest number of drawn rows. A filter shows the others. */
+/** Largest number of rows that are drawn. A filter shows the others. */
 const MAX_ROWS = 300;
-/** Largest number of bytes in a row. The list of bits shows all bytes. */
+/** Largest number of bytes in a row. The table of bits shows all bytes. */
 const MAX_SHOWN_BYTES = 8;
 /** Largest number of signals in one plot. */
 const MAX_PLOTTED_SIGNALS = 8;
 
-/** Adds keys: Space pauses the stream where it has no other function; Escape clears selection and filter. */
+/** Adds keys: Space pauses the stream unless it has another function there; Escape clears selection and filter. */
 function useBusKeys(clear: () => void): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
@@ -46,7 +46,7 @@ export function BusPanels(): JSX.Element {
     const without = plotted.filter(({ address }) => address !== one.address);
     setPlotted(without.length < plotted.length ? without : [...plotted, one].slice(-MAX_PLOTTED_SIGNALS));
   };
-  // Keep existing rows, below a strip with the reason.
+  // Keep the existing rows, below a strip that shows the reason.
   if (fault instanceof Refused && privacy?.shown !== true) {
     return (
       <p class="panel reading" role="alert">
@@ -205,7 +205,7 @@ function IdentifierRow({ address, chosen, reached, choose, focus }: RowOptions):
   );
 }
 
-/** Shows two digits, and below them the changed bits, the highest on the left. */
+/** Shows two digits, and below them the changed bits with the highest on the left. */
 function Byte({ byte, glow }: { readonly byte: number; readonly glow: number }): JSX.Element {
   let path = '';
   for (let bit = 0; bit < 8; bit++) if (((glow >> bit) & 1) === 1) path += `M${7 - bit} 0h1v1h-1z`;

@@ -1,4 +1,7 @@
-/** View 4, commands: available commands of the car, reasons for a refusal, and outcomes of past commands. */
+/**
+ * View 4, commands: the car's available commands, the reasons why it would refuse them, and the outcomes of past
+ * commands.
+ */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type {
@@ -72,7 +75,8 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
       {needs === undefined ? (
         <div class="row-of-buttons" lang={languageOfNames()}>
           {orders.map((order) => {
-            // An order for a state that the car already has is not carried out again, and therefore not refused.
+            // If the car already has the ordered state, it does not carry out the order again, and therefore does not
+            // refuse it.
             const refused = !order.already && order.interlocks.some(({ holds }) => !holds);
             return (
               <button
@@ -113,7 +117,7 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
 
 interface QuestionProps {
   readonly question: string;
-  /** Text of the confirmation button. */
+  /** Label of the confirmation button. */
   readonly answer: string;
   readonly yes: () => void;
   readonly no: () => void;
@@ -121,8 +125,8 @@ interface QuestionProps {
 
 export function Question({ question, answer: label, yes, no }: QuestionProps): JSX.Element {
   const answer = useRef<HTMLButtonElement>(null);
-  // Once: a redraw must not move the focus away from the answer that the user has chosen. Before the question is
-  // visible, so that no key goes elsewhere.
+  // Only once: a redraw must not move the focus away from the button that the user has chosen. Before the question
+  // becomes visible, so that no key press goes elsewhere.
   useLayoutEffect(() => answer.current?.focus(), []);
   return (
     <fieldset class="asking" aria-label={question} lang={languageOfNames()}>
@@ -154,13 +158,13 @@ function Shown({ path }: { readonly path: string | undefined }): JSX.Element | n
   );
 }
 
-/** Shows the conditions of each order. Orders with equal conditions share one line. */
+/** Shows the conditions of each order. Orders that have the same condition share a line. */
 function Interlocks({ orders, type }: { readonly orders: readonly OrderReport[]; readonly type: string }): JSX.Element {
   const needed = new Map<string, { interlock: InterlockReport; readonly orders: Set<string> }>();
   for (const { name, interlocks } of orders) {
     for (const interlock of interlocks) {
       const known = needed.get(interlock.demand) ?? { interlock, orders: new Set() };
-      // If a sentence covers several parts of the car, use the part that refuses.
+      // If a condition covers several parts of the car, use the part that refuses the order.
       if (!interlock.holds) known.interlock = interlock;
       known.orders.add(labelOf(type, name));
       needed.set(interlock.demand, known);
@@ -195,7 +199,7 @@ export type ShownCommand = Omit<CommandHistory[number], 'origin'> & {
 
 interface HistoryOptions {
   readonly history: readonly ShownCommand[];
-  /** Empty if it is unknown which values confirm a command. */
+  /** Empty if the page does not know which values confirm a command. */
   readonly kinds: readonly KindReport[];
   readonly note?: string;
   readonly empty?: string;
@@ -272,7 +276,7 @@ function Outcome({ states, path }: OutcomeOptions): JSX.Element | null {
   );
 }
 
-/** Returns the path that shows the effect of commands of this kind. */
+/** Returns the path whose value shows the effect of commands of this kind. */
 function confirmingPath(kinds: readonly KindReport[], type: string): string | undefined {
   return kinds.find((kind) => kind.type === type)?.orders[0]?.confirmedBy;
 }

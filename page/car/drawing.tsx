@@ -1,5 +1,6 @@
 /**
- * Drawing of the car from above. Only abnormal, open or active parts have a colour, and words below repeat the state.
+ * Drawing of the car from above. Only abnormal, open or active parts have a colour, and text below it repeats the
+ * state.
  */
 import type { JSX } from 'preact';
 import { store } from '../shared/car-store.ts';
@@ -54,7 +55,7 @@ const shownPaths: readonly string[] = [
   'privacy.state',
 ];
 
-/** Transformations of the star that marks a collision, by side. */
+/** Transformations of the star that marks a collision, by the side that was hit. */
 const impacts: Readonly<Record<string, readonly string[]>> = {
   Front: ['translate(150 44)'],
   Rear: ['translate(150 436)'],
@@ -194,14 +195,14 @@ function Belt({ path, x }: { readonly path: string; readonly x: number }): JSX.E
   );
 }
 
-/** Transforms a lamp or wheel, which is drawn once, for the front left. */
+/** Returns the transformation for a lamp or wheel, which is drawn only once, for the front left. */
 function cornerTransform(corner: (typeof corners)[number]): string | undefined {
   if (corner === 'RightFront') return 'matrix(-1 0 0 1 300 0)';
   if (corner === 'LeftRear') return 'matrix(1 0 0 -1 0 480)';
   return corner === 'RightRear' ? 'matrix(-1 0 0 -1 300 480)' : undefined;
 }
 
-/** Returns undefined if the car does not report it. */
+/** Returns undefined if the car does not report whether it is locked. */
 function isLocked(): boolean | undefined {
   const states = store.fresh('doorsState.lockedStates');
   if (!Array.isArray(states)) return undefined;
@@ -276,7 +277,7 @@ function factsOf(): readonly Fact[] {
   return facts.filter((fact) => fact !== undefined);
 }
 
-/** Returns the cause of a running alarm, or undefined. */
+/** Returns the cause of an alarm that is sounding, or undefined. */
 function alarmCause(): string | undefined {
   const trigger = store.fresh('alarm.trigger.type');
   return trigger === undefined || trigger === 'NoBreakIn' ? undefined : valueInWords('alarm.trigger.type', trigger);

@@ -1,4 +1,4 @@
-/** Speed with its last minute, gear, energies, temperatures, and latest changes. */
+/** Speed with its last minute, gear, energies, temperatures and latest changes. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { SPEED_SPAN_MS, store } from '../shared/car-store.ts';
@@ -99,7 +99,7 @@ function SpeedLine(): JSX.Element {
   );
 }
 
-/** Adds the recorded speeds from before the page was opened. Returns the reason if that is not possible. */
+/** Adds the speeds that were recorded before the page was opened. Returns the reason if that is not possible. */
 function useEarlierSpeeds(): string | undefined {
   const [fault, setFault] = useState<string>();
   const vin = store.car?.vin;
@@ -175,7 +175,7 @@ const temperatures = [
   [`${THERMIC}.coolant.temp`, 'coolant'],
 ] as const;
 
-/** Half a dot extends beyond each end. */
+/** Radius of a dot. Half of the dot extends beyond each end of its scale. */
 const DOT_RADIUS_PX = 6;
 
 function Temperatures(): JSX.Element | null {

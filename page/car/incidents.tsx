@@ -1,5 +1,6 @@
 /**
- * Unseen collisions, alarms, thefts and warnings. They stay until a person confirms them, separately in each browser.
+ * Unseen collisions, alarms, thefts and warnings. They stay until a person confirms them; each browser stores this
+ * separately.
  */
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
@@ -12,11 +13,11 @@ import { codeInWords, languageOfNames } from '../shared/words.ts';
 import { type JourneyEvent, readIncidents } from './journey-records.ts';
 
 const DAY_MS = 86_400_000;
-/** Age limit. Older incidents appear in the journey only. */
+/** Age limit. Older incidents appear only in the journey. */
 const SHOWN_SPAN_MS = 31 * DAY_MS;
-/** Time between two reads, ms. After a change of a related value the page reads at once. */
+/** Time in ms between two reads. The page also reads immediately after a change of a related value. */
 const POLL_INTERVAL_MS = 5_000;
-/** Largest time difference of the same incident. */
+/** Largest difference in time for which two records are the same incident. */
 const MAX_TIME_DIFFERENCE_MS = 600_000;
 /** Largest number of rows in the list. */
 const MAX_ROWS = 4;
@@ -24,9 +25,9 @@ const MAX_ROWS = 4;
 interface Unseen {
   /** Newest first. */
   readonly incidents: readonly JourneyEvent[];
-  /** Incident from the address of the page, opened by a notification. The reader may already have confirmed it. */
+  /** Incident in the address of the page, which a notification opened. The reader may already have confirmed it. */
   readonly addressed?: JourneyEvent | undefined;
-  /** Reason if the incidents are unknown. */
+  /** Reason why the incidents are unknown. */
   readonly fault?: string | undefined;
   readonly see: (incidents: readonly JourneyEvent[]) => void;
 }
@@ -69,7 +70,9 @@ function useIncidentAddress(): IncidentAddress | undefined {
   return address;
 }
 
-/** Returns the nearest incident. A notification has the time of the event, which differs from that of the record. */
+/**
+ * Returns the nearest incident. The time in a notification is that of the event, which differs from that of the record.
+ */
 function nearest(incidents: readonly JourneyEvent[], { kind, at }: IncidentAddress): JourneyEvent | undefined {
   const distance = ({ from }: JourneyEvent): number => Math.abs(from - at);
   const [first] = incidents
@@ -84,8 +87,8 @@ function markOf({ kind, severity }: JourneyEvent): 'bad' | 'warn' {
 }
 
 /**
- * Groups incidents with the same text in one row, which shows the newest, so that repeated messages do not hide a
- * collision. The addressed incident is in the first row and is its heading.
+ * Groups incidents that have the same text in one row, which shows the newest of them, so that repeated messages do not
+ * hide a collision. If the page was opened for an incident, its row is the first and shows it.
  */
 function rowsOf(
   incidents: readonly JourneyEvent[],
@@ -107,7 +110,7 @@ export function Incidents({ incidents, addressed, fault, see }: Unseen): JSX.Ele
   const shown = rows.slice(0, MAX_ROWS);
   const rest = rows.length - shown.length;
   const element = useRef<HTMLLIElement>(null);
-  // The reader opened the page for this incident.
+  // If the reader opened the page for this incident, move the focus to it.
   useEffect(() => element.current?.focus(), [addressed?.id]);
   const isLost = fault !== undefined && store.connection.state === 'live';
   return (

@@ -30,7 +30,7 @@ export interface JourneyEvent {
   readonly from: number;
   /** End, UTC ms. If omitted, the event has no duration. */
   readonly to?: number | undefined;
-  /** True if the event has not ended. */
+  /** True if the event has not yet ended. */
   readonly open: boolean;
   readonly text: string;
   readonly severity?: string | undefined;
@@ -38,7 +38,7 @@ export interface JourneyEvent {
   readonly incident?: boolean;
   /** Sides of the car that a collision hit. */
   readonly sides?: readonly string[];
-  /** Address of the frames in a capture. */
+  /** Address from which the frames of a capture can be downloaded. */
   readonly log?: string;
 }
 
@@ -53,7 +53,7 @@ export interface Journey {
   readonly to: number;
   readonly trips: readonly Trip[];
   readonly events: readonly JourneyEvent[];
-  /** Reasons why the page does not show some records: too old, or not permitted. */
+  /** Reasons why the page does not show some records: they are too old, or the reader may not see them. */
   readonly remarks: readonly string[];
 }
 
@@ -69,14 +69,14 @@ export interface Point {
   readonly gap: boolean;
 }
 
-/** A reading of drive values: speed in km/h, levels in % by energy. */
+/** A reading of values while driving: speed in km/h, and levels in % by energy. */
 export interface Reading {
   readonly at: number;
   readonly speed?: number | undefined;
   readonly levels: Readonly<Record<string, number>>;
 }
 
-/** A period without readings, UTC ms: the agent or its source was off. */
+/** A period in UTC ms without readings: the agent or its source was off. */
 export interface Interruption {
   readonly from: number;
   readonly to: number;
@@ -87,7 +87,7 @@ export interface Track {
   readonly readings: readonly Reading[];
   /** Sorted by time. */
   readonly interruptions: readonly Interruption[];
-  /** Reason if there are no points. */
+  /** Reason why there are no points. */
   readonly remark?: string | undefined;
 }
 
@@ -101,7 +101,7 @@ export async function readJourney(span: number): Promise<Journey> {
   const read = async <T>(name: string, words: string): Promise<readonly T[]> => {
     const link = links[name];
     if (link === undefined) {
-      // Only fleets can read thefts.
+      // Only fleets may read thefts.
       if (name !== 'stolen') remarks.push(`You may not read ${words}.`);
       return [];
     }
@@ -136,7 +136,7 @@ export async function readJourney(span: number): Promise<Journey> {
   };
 }
 
-/** Records that contain incidents: kind, link and name. */
+/** Collections of records that contain incidents: kind, link and name. */
 const incidentRecords = [
   ['Alert', 'alerts', 'alerts'],
   ['Collision', 'collisions', 'collisions'],
@@ -191,8 +191,8 @@ export async function readTrack({ _links, faults = [] }: Trip): Promise<Track> {
 }
 
 /**
- * Returns the gaps of the track in which no readings arrived either. In a tunnel there is only a gap in the track; at
- * constant speed there are fewer readings, but no gap. `times`: times of all readings, ascending.
+ * Returns the gaps of the track in which no readings arrived either. In a tunnel, only the track has a gap; at constant
+ * speed there are fewer readings, but the track has no gap. `times`: times of all readings, ascending.
  */
 function interruptionsOf(points: readonly Point[], times: readonly number[]): Interruption[] {
   return points.flatMap(({ at: to, gap }, index) => {
@@ -207,7 +207,7 @@ function interruptionsOf(points: readonly Point[], times: readonly number[]): In
   });
 }
 
-/** Returns the position of the car, interpolated between two points. Undefined if the route is unknown. */
+/** Returns the car's position at a time, interpolated between two points. Undefined if the route there is unknown. */
 export function placeAt(points: readonly Point[], at: number): Point | undefined {
   const next = points.findIndex((point) => point.at >= at);
   const after = points[next];
@@ -223,10 +223,10 @@ export function placeAt(points: readonly Point[], at: number): Point | undefined
   };
 }
 
-/** Longest delay of the first readings after the start of a trip, ms. They apply from the start. */
+/** Longest delay in ms of the first readings after the start of a trip. They then apply from its start. */
 const FIRST_READING_MS = 5_000;
 
-/** Returns the last values until `at`. The speed is unknown during an interruption. */
+/** Returns the last values at or before `at`. The speed is unknown during an interruption. */
 export function readingAt(
   { readings, interruptions }: Pick<Track, 'readings' | 'interruptions'>,
   at: number,
@@ -251,7 +251,7 @@ function inLargeUnits(energy: Energy): Energy {
   return { ...energy, consumption: consumption / (type === 'Electric' ? 1_000 : 100) };
 }
 
-/** If the server refuses one kind of record, the others are still shown. */
+/** Reads one kind of record. If the server forbids it, adds a remark, and the other kinds are still shown. */
 async function allowed<T>(reading: Promise<Newest<T>>, words: string, remarks: string[]): Promise<Newest<T>> {
   try {
     return await reading;
@@ -281,18 +281,18 @@ async function readService(path: string | undefined, remarks: string[]): Promise
     ];
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    // 404: the car has not reported yet when the service is due.
+    // 404: the car has not yet reported when the next service is due.
     if (error.status !== 404) remarks.push(`You may not read the next service: ${error.message}`);
     return [];
   }
 }
 
-/** Returns the path for data that are not in the published interface, at the car or at the hub. */
+/** Returns the path for data that are not in the published interface, either of the car or of the hub. */
 function pathOfCar(): string {
   return store.source === 'hub' ? `/vigie/v1/vehicles/${encodeURIComponent(store.car?.vin ?? '')}` : '/vigie/v1';
 }
 
-/** Reads fault codes as events from their first to their last report. */
+/** Reads fault codes as events that last from their first to their last report. */
 async function readFaults(remarks: string[]): Promise<JourneyEvent[]> {
   if (store.car?.faults !== true) return [];
   const { items } = await allowed(
@@ -356,7 +356,7 @@ function eventOf(kind: IncidentKind, record: EventJson): JourneyEvent {
     id: `${kind} ${id}`,
     kind,
     from,
-    // An incident that has not ended extends to the present time.
+    // An incident that has not ended lasts until now.
     ...(ends ? { to: endAt === undefined ? carNow() : Date.parse(endAt) } : {}),
     open: ends && endAt === undefined,
     text: textOfEvent(kind, record),

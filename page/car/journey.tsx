@@ -1,4 +1,4 @@
-/** View 3, the journey: trips with their energies, the track of one, and events over time. */
+/** View 3, the journey: trips with the energy they used, the track of one trip, and events over time. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { store } from '../shared/car-store.ts';
@@ -28,18 +28,18 @@ const PERIODS = [
 ];
 /** Time between two reads of the journey. */
 const POLL_INTERVAL_MS = 10_000;
-/** Time after the end of a trip until the car has recorded its last points. */
+/** Time after the end of a trip by which the car has recorded its last points. */
 const TRIP_SETTLED_MS = 120_000;
 /** Largest number of rows in the list of events. */
 const MAX_ROWS = 200;
 const NOTHING: Track = { points: [], readings: [], interruptions: [] };
 
-/** Reads the track of a trip. Reads the track of an open trip again with the journey. */
+/** Reads the track of a trip. The track of an open trip is read again whenever the journey is. */
 function useTrack(trip: Trip | undefined, readAt: number): Read<Track> {
   const [read, setRead] = useState<Read<Track> & { readonly id?: string }>({});
   const settled = trip === undefined || (trip.done === true && trip.to < readAt - TRIP_SETTLED_MS);
   const version = `${trip?.id} ${settled ? 'settled' : readAt}`;
-  // The version identifies the trip and how much of it is known.
+  // The version identifies the trip and how much of it the page knows.
   useEffect(() => {
     if (trip === undefined) return;
     let ended = false;
@@ -80,7 +80,7 @@ export function JourneyPanels(): JSX.Element {
   }
   const { from, to } = whole || trip === undefined ? journey : trip;
   const at = Math.min(to, Math.max(from, moment ?? to));
-  /** Moves to a time, and to the trip at that time. */
+  /** Moves to a time, and chooses the trip at that time. */
   const move = (next: number): void => {
     setMoment(next);
     const passed = journey.trips.findLast((one) => one.from <= next && next <= one.to);
@@ -262,7 +262,7 @@ function Files({ trip, track, journey }: FilesOptions): JSX.Element {
   );
 }
 
-/** Downloads the frames of a capture. The request contains the credentials, which a link cannot. */
+/** Downloads the frames of a capture. The request contains the credentials, which a plain link could not send. */
 function Frames({ id, path }: { readonly id: string; readonly path: string }): JSX.Element {
   const [fault, setFault] = useState<string>();
   const load = async (): Promise<void> => {
@@ -291,7 +291,7 @@ interface EventsOptions {
   readonly move: (at: number) => void;
 }
 
-/** Lists the events of the drawing above. A click moves the time line there. */
+/** Lists the events of the drawing above. A click moves the time line to the event. */
 function Events({ events, move }: EventsOptions): JSX.Element {
   const newest = [...events].reverse().slice(0, MAX_ROWS);
   if (newest.length === 0) return <p class="none">Nothing happened in this time.</p>;

@@ -1,7 +1,7 @@
-/** Samples of several signals with common times: columns for a plot, and a table for other programs. */
+/** Samples of several signals at common times: columns for a plot, and a table for other programs. */
 import type { Samples } from './bus-store.ts';
 
-/** A value is undefined if a signal has none at that time. */
+/** A value is undefined if its signal has no sample at that time. */
 export type Columns = readonly [times: readonly number[], ...values: (number | undefined)[][]];
 
 /** Returns the ascending times of all signals, and the values of each signal at these times. */
@@ -14,7 +14,7 @@ export function columnsOf(signals: readonly (Samples | undefined)[]): Columns {
   return [times, ...values];
 }
 
-/** Returns the index of the newest value at or before `time`, or -1. */
+/** Returns the index of the newest value at or before `time`; -1 if there is none. */
 export function placeAt(times: readonly number[], time: number): number {
   let low = 0;
   let high = times.length;

@@ -1,4 +1,4 @@
-/** View 6, scenes: actions of the simulated car on a bench, one click each. */
+/** View 6, scenes: actions of the simulated car on a bench. A click starts one. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { store } from '../shared/car-store.ts';
@@ -8,7 +8,7 @@ import { useTopics } from '../shared/hooks.ts';
 import { ViewLost } from '../shared/lost.tsx';
 import { useOutbox } from './wire.tsx';
 
-/** Titles of the scenes, and hints on what to watch. */
+/** Titles of the scenes, and hints about what to watch. */
 const words: Readonly<Record<string, readonly [title: string, what: string]>> = {
   drive: ['Drive', 'Pulls out and drives around the Champ de Mars. A trip begins after the first 20 m.'],
   park: ['Park', 'Stops; the driver gets out and locks the car.'],

@@ -19,9 +19,9 @@ import { WirePanels } from './wire.tsx';
 
 interface View extends Tab {
   readonly panels: ComponentType;
-  /** Omitted for a real car. */
+  /** Set only on a bench. */
   readonly bench?: true;
-  /** True if the view has content even when the car cannot be read. */
+  /** True if the view is useful even when the car cannot be read. */
   readonly alone?: true;
 }
 
@@ -87,7 +87,7 @@ export function Shell(): JSX.Element {
   );
 }
 
-/** Shows the connection of the page, the age of the newest value, and the state of the car's own link. */
+/** Shows the page's connection, the age of the newest value, and the state of the car's own link. */
 function Thread(): JSX.Element {
   useTopics('connection', 'link', 'second');
   const { connection, link } = store;
@@ -121,7 +121,7 @@ function Thread(): JSX.Element {
   );
 }
 
-/** Announces connection and link to screen readers, but no values. */
+/** Announces changes of the connection and the link to screen readers, but no values. */
 function Announcements(): JSX.Element {
   useTopics('connection', 'link');
   const { connection, link } = store;

@@ -1,4 +1,4 @@
-/** Source of a value: bus, message, signal, and the calculation from the bits. */
+/** Source of a value: bus, message, signal, and how the value is calculated from the bits. */
 import type { JSX } from 'preact';
 import type { ValueSource } from '../../protocol/interface/own/car-description.ts';
 import { store } from '../shared/car-store.ts';
@@ -60,7 +60,7 @@ function bitsOf({ bits }: ValueSource): string {
   return `${length} ${length === 1 ? 'bit' : 'bits'} from byte ${Math.floor(start / 8)}, bit ${start % 8}${order}.`;
 }
 
-/** Returns the combined scaling of signal and profile. Omits parts without effect. */
+/** Returns the combined scaling of signal and profile. Omits operations that have no effect. */
 function calculationOf({ bits, scale, shift }: ValueSource): string {
   if (bits === undefined) return '';
   const factor = bits.factor * scale;

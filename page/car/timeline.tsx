@@ -1,4 +1,4 @@
-/** Trips, speed and events over time, with a cursor for mouse and keys. */
+/** Trips, speed and events over time, with a cursor that mouse and keys move. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { numberOf, timeOf } from '../shared/format.ts';
@@ -51,7 +51,7 @@ export function Timeline({ journey, from, to, at, track, chosen, move }: Timelin
     one.from <= to && (one.to ?? one.from) >= from;
   const trips = journey.trips.filter(isShown);
   const events = journey.events.filter(isShown);
-  // Kinds without events in the whole period need no space.
+  // Kinds that have no events in the whole period need no space.
   const kinds = eventKinds.filter((kind) => journey.events.some((one) => one.kind === kind));
   const lane = (index: number): number => CURVE_HEIGHT_PX + 8 + index * LANE_HEIGHT_PX;
   const height = lane(kinds.length + 1) + AXIS_HEIGHT_PX;
@@ -163,7 +163,7 @@ interface TicksOptions {
   readonly height: number;
 }
 
-/** Draws ticks at whole seconds, minutes, hours or days of the reader's time. */
+/** Draws ticks at whole seconds, minutes, hours or days in the reader's time zone. */
 function Ticks({ from, to, plot, x, height }: TicksOptions): JSX.Element {
   const least = ((to - from) * MIN_TICK_DISTANCE_PX) / plot;
   const step = steps.find((one) => one >= least) ?? Math.ceil(least / DAY_MS) * DAY_MS;
@@ -194,7 +194,7 @@ function Ticks({ from, to, plot, x, height }: TicksOptions): JSX.Element {
 }
 
 interface CurveOptions {
-  /** End of the line, UTC ms. */
+  /** End of the line in UTC ms. */
   readonly until: number;
   readonly readings: readonly Reading[];
   readonly interruptions: readonly Interruption[];
@@ -203,7 +203,7 @@ interface CurveOptions {
   readonly x: (time: number) => number;
 }
 
-/** Draws the speed of the chosen trip, without a line during interruptions. */
+/** Draws the speed of the chosen trip, with a gap for each interruption. */
 function Curve({ readings, interruptions, from, to, until, x }: CurveOptions): JSX.Element {
   const speeds = readings.flatMap(({ at, speed }) =>
     speed === undefined || at < from || at > to ? [] : [[at, Math.max(0, speed)] as const],
@@ -211,7 +211,7 @@ function Curve({ readings, interruptions, from, to, until, x }: CurveOptions): J
   const highest = speeds.reduce((most, [, speed]) => Math.max(most, speed), 0);
   const top = Math.max(40, Math.ceil(highest / 40) * 40);
   const y = (speed: number): number => CURVE_HEIGHT_PX - (speed / top) * (CURVE_HEIGHT_PX - 12);
-  // A speed is valid until the next one; the last speed of an open trip until now.
+  // A speed is valid until the next one; the last speed of an open trip is valid until now.
   const last = speeds.at(-1);
   if (last !== undefined) speeds.push([until, last[1]]);
   const shown = interruptions.filter((one) => one.from <= to && one.to >= from);

@@ -1,7 +1,7 @@
 /** Trips as files for other programs: GPX 1.1 and CSV (RFC 4180). */
 import { type JourneyEvent, placeAt, type Track, type Trip } from './journey-records.ts';
 
-/** Returns GPX with one segment for each part without a gap. Events with a position are waypoints. */
+/** Returns GPX in which each part without a gap is a segment. Events with a position are waypoints. */
 export function gpxOf(name: string, { points }: Track, events: readonly JourneyEvent[]): string {
   const lines = ['<?xml version="1.0" encoding="UTF-8"?>'];
   lines.push('<gpx version="1.1" creator="Vigie" xmlns="http://www.topografix.com/GPX/1/1">');
@@ -22,7 +22,7 @@ export function gpxOf(name: string, { points }: Track, events: readonly JourneyE
 
 const ENERGIES = ['Electric', 'Fuel'];
 
-/** Returns CSV with each position and reading of a trip, sorted by time. Fields without a new value are empty. */
+/** Returns CSV with all positions and readings of a trip, sorted by time. Fields without a new value are empty. */
 export function trackCsv({ points, readings }: Track): string {
   const rows = [
     ...points.map(({ at, latitude, longitude, altitude, heading, speed }) => ({
@@ -64,7 +64,7 @@ export function tripsCsv(trips: readonly Trip[]): string {
   return csvOf([head, ...rows]);
 }
 
-/** Downloads the text as a file with this name. */
+/** Downloads the text as a file with the name `name`. */
 export function save(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');

@@ -9,12 +9,12 @@ import { namedCities, type Place, partIn } from '../shared/map-data.ts';
 import { type JourneyEvent, type Point, placeAt } from './journey-records.ts';
 import { Mark } from './timeline.tsx';
 
-/** Circumference of the earth in Web Mercator, m. Map tiles below the track use the same projection. */
+/** Circumference of the earth in Web Mercator, in m. The map tiles below the track use the same projection. */
 const EARTH_CIRCUMFERENCE_M = 40_075_017;
 /** Size of a tile in px, and finest zoom level of tile servers. */
 const TILE_PX = 256;
 const MAX_TILE_ZOOM = 19;
-/** Smallest displayed distance, m, for a car that hardly moved. */
+/** Smallest displayed distance in m, for a car that hardly moved. */
 const MIN_EXTENT_M = 200;
 /** Shortest distance of grid lines, and space around the track. */
 const MIN_GRID_PX = 90;
@@ -23,7 +23,7 @@ const MARGIN_PX = 32;
 const FOOT_PX = 36;
 /** Largest zoom step. Each step doubles the scale; step 0 fits the trip. */
 const MAX_ZOOM_STEP = 4;
-/** Width of the ground in the widest view, m: a country with its neighbours. */
+/** Width in m of the ground in the widest view: a country with its neighbours. */
 const WIDEST_VIEW_M = 1_500_000;
 
 interface TrackMapOptions {
@@ -114,7 +114,7 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
   );
 }
 
-/** Draws the land below the grid, after it is loaded. */
+/** Draws the land below the grid, once it is loaded. */
 function Land({ width, height, projection }: Omit<TilesOptions, 'url'>): JSX.Element | null {
   const map = useLandMap();
   if (map === undefined) return null;
@@ -156,7 +156,7 @@ interface TilesOptions {
   readonly projection: Projection;
 }
 
-/** Draws the tiles. Land and grid remain visible if a tile does not load. */
+/** Draws the tiles. Land and grid remain visible where a tile does not load. */
 function Tiles({ url, width, height, projection: { left, top, world } }: TilesOptions): JSX.Element {
   const zoom = Math.min(MAX_TILE_ZOOM, Math.max(0, Math.round(Math.log2(world / TILE_PX))));
   const count = 2 ** zoom;
@@ -196,11 +196,11 @@ interface GridOptions {
   readonly points: readonly Point[];
   readonly x: Project;
   readonly y: Project;
-  /** px */
+  /** Distance between two grid lines in px. */
   readonly step: number;
 }
 
-/** Draws grid lines that are fixed to the ground, starting at the begin of the trip. */
+/** Draws grid lines that are fixed to the ground and start at the beginning of the trip. */
 function Grid({ width, height, points, x, y, step }: GridOptions): JSX.Element {
   const [origin] = points;
   const lines = (size: number, through: number): number[] => {
@@ -223,23 +223,23 @@ interface Frame {
 }
 
 interface Projection {
-  /** Projects to px. */
+  /** Converts a point to px. */
   readonly x: Project;
   readonly y: Project;
-  /** Scale, px per m. */
+  /** Scale in px per m. */
   readonly scale: number;
-  /** Corner of the map in the world, which is a square with sides of `world` px. */
+  /** Corner of the map in the world. The world is a square with sides of `world` px. */
   readonly left: number;
   readonly top: number;
   readonly world: number;
 }
 
-/** North is up. */
+/** Returns the projection to px. North is up. */
 function projectionOf(points: readonly Point[], { width, height, factor, centre }: Frame): Projection {
   const origin = points[0] ?? { longitude: 0, latitude: 0 };
-  /** Mercator scale factor: m in the world per m on the ground. */
+  /** Mercator scale factor: m in the projection per m on the ground. */
   const stretch = 1 / Math.cos((origin.latitude * Math.PI) / 180);
-  // The world is 1 wide and 1 high. Uses the shortest distance around the earth, also across the date line.
+  // The world is 1 wide and 1 high. Uses the shortest way around the earth, even across the date line.
   const east = ({ longitude }: Pick<Point, 'longitude'>): number =>
     (origin.longitude + 180 + (((((longitude - origin.longitude + 180) % 360) + 360) % 360) - 180)) / 360;
   const south = ({ latitude }: Pick<Point, 'latitude'>): number =>
@@ -272,7 +272,9 @@ function rangeOf(values: readonly number[]): [number, number] {
   );
 }
 
-/** Returns lines through the points, interrupted at gaps. Omits points on the same pixel. */
+/**
+ * Returns lines through the points, interrupted at gaps. Omits points that are on the same pixel as the previous one.
+ */
 function wayOf(points: readonly Point[], x: Project, y: Project): string {
   let path = '';
   let [lastX, lastY] = [Number.NaN, Number.NaN];
@@ -286,7 +288,7 @@ function wayOf(points: readonly Point[], x: Project, y: Project): string {
   return path;
 }
 
-/** Returns 1, 2 or 5 times a power of ten, at least `least`. */
+/** Returns 1, 2 or 5 times a power of ten: the smallest such number that is at least `least`. */
 function stepOf(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 5].find((one) => one * power >= least) ?? 10);

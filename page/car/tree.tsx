@@ -1,4 +1,4 @@
-/** All values grouped by the first member of their path, with a filter, and the source of the chosen value. */
+/** All values, grouped by the first part of their path, with a filter, and the source of the chosen value. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { type CarValue, store } from '../shared/car-store.ts';
@@ -23,7 +23,7 @@ export function Tree(): JSX.Element {
   const all = [...store.values.values()];
   const stale = all.filter((value) => store.isStale(value)).length;
   const groups = useMemo(() => groupsOf(all.filter((value) => isShown(value, filter, only))), [all, filter, only]);
-  // A filter opens the groups with matches.
+  // A filter opens the groups that contain matches.
   const isClosed = (name: string): boolean => filter === '' && closed.has(name);
   const rows = groups.flatMap(({ name, values }) => [
     `group ${name}`,
@@ -146,7 +146,7 @@ function groupsOf(
   values: readonly CarValue[],
 ): readonly { readonly name: string; readonly values: readonly CarValue[] }[] {
   const groups = new Map<string, CarValue[]>();
-  // In the order of the interface, not of arrival.
+  // Sorted as in the interface, not in the order of arrival.
   const order = new Map([...store.descriptions.keys()].map((path, index) => [path, index]));
   const sorted = [...values].sort((a, b) => (order.get(a.path) ?? 1e9) - (order.get(b.path) ?? 1e9));
   for (const value of sorted) {

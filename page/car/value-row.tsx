@@ -1,7 +1,7 @@
 /**
- * One value in the list of all values. Changes are written directly into text nodes: hundreds of values may change in
- * a frame of the screen, and redrawing components would take several times as long. A hidden row is updated once a
- * second, which is sufficient for screen readers and the search of the browser.
+ * One value in the list of all values. Changes are written directly into text nodes: hundreds of values may change in a
+ * single frame of the screen, and redrawing components would take several times as long. A hidden row is updated once a
+ * second, which is sufficient for screen readers and the browser's search.
  */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -12,18 +12,23 @@ import { ageOf, stepOf, textOf, unitOf } from '../shared/format.ts';
 interface ValueRowOptions {
   readonly path: string;
   readonly chosen: boolean;
-  /** True for the row that Tab reaches. */
+  /** True for the row that the Tab key reaches. */
   readonly reached: boolean;
 }
 
-/** Duration of the tint after a change, ms; `steady` is for reduced motion, which shows an underline instead. */
+/** Duration in ms of the tint after a change. `steady` is for reduced motion, which shows an underline instead. */
 const TINT_MS = { fading: 200, steady: 1_000 };
-/** Time between two checks for tints that end. */
+/** Time in ms between two checks for tints that must end. */
 const SWEEP_INTERVAL_MS = 100;
-/** Tinted elements and the end of their tint, ms. A constantly changing value stays tinted, without flicker. */
+/**
+ * Tinted elements, each with the time in ms when its tint ends. A value that changes constantly stays tinted, without
+ * flicker.
+ */
 const tinted = new Map<HTMLElement, number>();
 let sweeping: ReturnType<typeof setInterval> | undefined;
-/** Rows that are visible in the list and the window, and functions that update a row that becomes visible. */
+/**
+ * Rows that are visible both in the list and in the window, and functions that update a row when it becomes visible.
+ */
 const seen = new WeakSet<Element>();
 const writers = new WeakMap<Element, () => void>();
 const sight = new IntersectionObserver((entries) => {
@@ -40,7 +45,7 @@ export function ValueRow({ path, chosen, reached }: ValueRowOptions): JSX.Elemen
   const row = useRef<HTMLDivElement>(null);
   const { unit, resolution: finest } = store.descriptions.get(path) ?? {};
   const resolution = stepOf(unit, finest);
-  // The description arrives after the first values.
+  // The description may arrive after the first values.
   useLayoutEffect(
     () => (row.current === null ? undefined : showValue(row.current, path, resolution)),
     [path, resolution],
@@ -81,7 +86,7 @@ function showValue(row: HTMLElement, path: string, resolution: number | undefine
     const stale = store.isStale(found);
     write(text, textOf(found.value, resolution));
     if (row.dataset['stale'] !== String(stale)) row.dataset['stale'] = String(stale);
-    // Tint only visible rows.
+    // Tint only rows that are visible.
     if (found.changes !== known && !stale && seen.has(row)) tint(shown);
     known = found.changes;
     write(age, ageOf(carNow() - found.at));

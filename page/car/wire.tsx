@@ -1,4 +1,4 @@
-/** View 5, the wire: messages that wait between car and broker, by class, and missing numbers. */
+/** View 5, the wire: messages that wait between car and broker, by class, and missing message numbers. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { BenchReportEvent, OutboxReport, ReceivedReport } from '../../protocol/interface/own/outbox.ts';
@@ -15,7 +15,7 @@ interface OutboxEvents {
   readonly bench: BenchReportEvent;
 }
 
-/** Follows the outbox. On a bench also the controls of broker and agent. */
+/** Follows the outbox and, on a bench, the controls of broker and agent. */
 export function useOutbox(): Followed<OutboxEvents> {
   return useStream('/vigie/v1/outbox');
 }
@@ -68,7 +68,7 @@ export function WirePanels(): JSX.Element {
   );
 }
 
-/** Shows the numbers that the broker of the bench counts, even if the agent is killed. */
+/** Shows the message numbers that the broker of the bench has received, even if the agent was killed. */
 function ReceivedNumbers({ classes }: ReceivedReport): JSX.Element {
   return (
     <NumbersPanel
@@ -92,7 +92,7 @@ function ReceivedNumbers({ classes }: ReceivedReport): JSX.Element {
   );
 }
 
-/** Shows the bytes saved by the wire format. */
+/** Shows how many bytes the wire format saves. */
 function Sizes({ bytes, json }: NonNullable<BenchReportEvent['published']>): JSX.Element {
   return (
     <section class="panel" aria-labelledby="sizes-title">
@@ -151,11 +151,11 @@ function AgentPlug({ process: reported = 'within', pid, live, plug }: AgentPlugO
 interface ChainOptions {
   readonly waiting: number;
   readonly bench: BenchReportEvent | undefined;
-  /** True if the plugs can be used. */
+  /** True if the plugs work. */
   readonly live: boolean;
 }
 
-/** Shows car, agent and broker. On a bench each has a plug. */
+/** Shows car, agent and broker. On a bench, each of them has a plug. */
 function Chain({ waiting, bench, live }: ChainOptions): JSX.Element {
   useTopics('link', 'connection', 'second');
   const [fault, setFault] = useState<string>();

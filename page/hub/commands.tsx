@@ -10,11 +10,11 @@ import { usePolled, useTopics } from '../shared/hooks.ts';
 import { languageOfNames } from '../shared/words.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from './remotes.ts';
 
-/** Interval of reads of the audit trail if no stream reports changes. */
+/** Time in ms between two reads of the audit trail if no stream reports changes. */
 const POLL_INTERVAL_MS = 700;
-/** Interval of reads of the command kinds, which stay the same while a hub runs. */
+/** Time in ms between two reads of the command kinds, which stay the same while a hub runs. */
 const KINDS_POLL_INTERVAL_MS = 60_000;
-/** Largest number of rows of the audit trail. */
+/** Largest number of rows that are shown of the audit trail. */
 const MAX_ROWS = 20;
 
 export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element {
@@ -53,7 +53,7 @@ export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element
   );
 }
 
-/** Converts a command. Before the first state from the car, shows only the request. */
+/** Converts a command. Before the car reports a state, only the request is shown. */
 function shownOf(remote: HubRemote, { kinds }: HubOrders): ShownCommand {
   const { remoteActionId, type, body, requestedBy, requestedAt, states } = remote;
   const given = JSON.stringify(body);

@@ -1,4 +1,4 @@
-/** Describes an event of a car in a sentence without its subject. */
+/** Describes an event of a car as a sentence without a subject. */
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { stateInWords, titleOf } from '../shared/command-words.ts';
 import { numberOf } from '../shared/format.ts';

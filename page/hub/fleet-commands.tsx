@@ -1,4 +1,4 @@
-/** A command to all chosen cars, and its progress in each. */
+/** A command to all chosen cars, and its progress in each car. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
@@ -11,9 +11,9 @@ import { usePolled } from '../shared/hooks.ts';
 import { codeInWords, languageOfNames } from '../shared/words.ts';
 import { type HubRemote, isFinal, readRemote, requestRemote } from './remotes.ts';
 
-/** Interval of reads of the command kinds, which stay the same while a hub runs. */
+/** Time in ms between two reads of the command kinds, which stay the same while a hub runs. */
 const KINDS_POLL_INTERVAL_MS = 60_000;
-/** Largest number of parallel requests. A browser has six connections for the page. */
+/** Largest number of parallel requests. A browser opens at most six connections for the page. */
 const MAX_PARALLEL_REQUESTS = 3;
 /** Time between two checks of commands without a final state. */
 const POLL_INTERVAL_MS = 700;
@@ -34,7 +34,7 @@ interface Run {
   readonly fault?: string;
 }
 
-/** Returns true if the command has ended. A car that did not answer while it was valid does not carry it out. */
+/** Returns true if the command has ended. A car that did not answer within its validity does not carry it out. */
 function isOver({ remote, fault }: Run): boolean {
   return fault !== undefined || (remote !== undefined && (isFinal(remote) || carNow() > Date.parse(remote.expiresAt)));
 }
@@ -47,7 +47,7 @@ async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>)
   await Promise.all(Array.from({ length: MAX_PARALLEL_REQUESTS }, worker));
 }
 
-/** Sends the command to each car, and checks until each has a final state. */
+/** Sends the command to each car, and checks it until it has a final state in each. */
 function useRuns(asked: Asked | undefined): readonly Run[] {
   const [runs, setRuns] = useState<readonly Run[]>([]);
   useEffect(() => {
@@ -73,7 +73,7 @@ function useRuns(asked: Asked | undefined): readonly Run[] {
         const open = [...all.values()].filter((run) => !isOver(run));
         await inTurns(open, async ({ vin, remote }) => {
           if (ended || remote === undefined) return;
-          // If a check fails, the next one follows anyway.
+          // If a check fails, the next one follows all the same.
           await readRemote(vin, remote).then(
             (next) => put({ vin, remote: next }),
             () => undefined,
@@ -163,7 +163,7 @@ interface ProgressOptions {
 const ORDER = ['Accepted', 'SentToVehicle', 'Success', 'AlreadyDone', 'Failed'];
 
 function Progress({ asked: { type, order }, runs, again }: ProgressOptions): JSX.Element {
-  /** Returns the number of cars that reached the state, including those that have passed it. */
+  /** Returns the number of cars that reached the state, including those that are already beyond it. */
   const reached = (state: string): number =>
     runs.filter(({ remote, fault }) =>
       state === 'Failed'

@@ -7,7 +7,7 @@ import { timeOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
 import { labelOfEvent } from './event-words.ts';
 
-/** Interval of reads if no stream reports changes. */
+/** Time in ms between two reads if no stream reports changes. */
 const POLL_INTERVAL_MS = 1_000;
 const MAX_ROWS = 60;
 

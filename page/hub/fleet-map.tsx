@@ -1,5 +1,5 @@
 /**
- * Positions of all cars over land, borders and cities, without a network. Shape and colour show the age of the data.
+ * Positions of all cars over land, borders and cities. Needs no network. Shape and colour show the age of a position.
  */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
@@ -13,12 +13,14 @@ import { type LandMap, namedCities, type Place, partIn } from '../shared/map-dat
 
 /** Time between two reads. */
 const POLL_INTERVAL_MS = 1_000;
-/** Interval of reads of all cars, ms. Other reads include recently active cars, with a tolerance for clocks. */
+/**
+ * Time in ms between two reads of all cars. Other reads return only recently active cars, with a tolerance for clocks.
+ */
 const FULL_READ_INTERVAL_MS = 60_000;
 const CLOCK_TOLERANCE_MS = 5_000;
 /** Kilometres per degree of latitude. */
 const KM_PER_DEGREE = 111.32;
-/** Smallest displayed extent, degrees, for cars close together. */
+/** Smallest displayed extent in degrees, for cars that are close together. */
 const MIN_EXTENT_DEGREES = 0.02;
 /** Margin around the cars. */
 const MARGIN_PX = 28;
@@ -26,13 +28,13 @@ const MIN_GRID_PX = 96;
 /** Space for the buttons at the lower right. */
 const BUTTONS_WIDTH_PX = 220;
 const DOT_RADIUS_PX = 4;
-/** Largest distance of a click from the car that it opens. */
+/** Largest distance in px from a click to the car that it opens. */
 const CLICK_RADIUS_PX = 14;
 const GRID_STEPS_DEGREES = [30, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 
 type Position = FleetPositions['positions'][number];
 
-/** Centre of the drawing, degrees, and px per degree of latitude. */
+/** Centre of the drawing in degrees, and px per degree of latitude. */
 interface View {
   readonly longitude: number;
   readonly latitude: number;
@@ -52,11 +54,11 @@ function usePositions(): ReadonlyMap<string, Position> {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
     let newest = 0;
-    /** Time when all cars were read, by the clock of the hub. */
+    /** Time of the last read of all cars, by the hub's clock. */
     let whole = 0;
     let since = 0;
     return pollWhileVisible<FleetPositions>({
-      // Only newer positions, but sometimes all, because cars may have been removed.
+      // Reads only newer positions, but all of them from time to time, because cars may have been removed.
       path: () => {
         since = carNow() - whole > FULL_READ_INTERVAL_MS ? 0 : Math.max(0, newest - CLOCK_TOLERANCE_MS);
         return since === 0 ? '/vigie/v1/positions' : `/vigie/v1/positions?since=${since}`;
@@ -72,7 +74,7 @@ function usePositions(): ReadonlyMap<string, Position> {
           cars.set(one[0], one);
           newest = Math.max(newest, one[3]);
         }
-        // Other changes are drawn at the next second: ten thousand cars need much of a second.
+        // Other changes are drawn at the next second: drawing ten thousand cars takes much of a second.
         if (since === 0) redraw(undefined as never);
       },
     });
@@ -88,7 +90,7 @@ export function FleetMap({ pointed }: { readonly pointed: string | undefined }):
   const height = Math.round(Math.min(480, Math.max(280, width * 0.85)));
   const cars = usePositions();
   const map = useLandMap();
-  /** Undefined if all cars are in the drawing. */
+  /** Undefined if the drawing shows all cars. */
   const [chosen, setChosen] = useState<View>();
   const fitted = viewOfAll(cars.values(), width, height);
   const view = chosen ?? fitted;
@@ -175,7 +177,7 @@ function countsOf(cars: Iterable<Position>): Record<Age, number> {
   return counts;
 }
 
-/** Returns how much shorter a degree of longitude is than a degree of latitude. */
+/** Returns the length of a degree of longitude divided by that of a degree of latitude. */
 function shrinkAt(latitude: number): number {
   return Math.max(0.05, Math.cos((latitude * Math.PI) / 180));
 }
@@ -239,7 +241,10 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   const context = canvas.getContext('2d');
   if (context === null) return;
   const style = getComputedStyle(canvas);
-  /** A canvas supports neither variables nor light-dark(), but the computed style of an element contains the colour. */
+  /**
+   * A canvas supports neither variables nor light-dark(), but the computed style of an element contains the final
+   * colour.
+   */
   const colour = (name: string): string => {
     canvas.style.color = `var(${name})`;
     return style.color;
@@ -248,9 +253,12 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   context.font = '11px system-ui, sans-serif';
   if (options.map !== undefined) drawLand(context, options, options.map, colour);
   drawGrid(context, options, colour);
-  // Draw the newest cars on top.
+  // Cars by the age of their data: the newest are drawn on top.
   const byAge: Record<Age, (readonly [number, number])[]> = { minute: [], hour: [], day: [], older: [] };
-  /** Draw only one of several cars of the same age at the same pixel: drawing ten thousand marks takes too long. */
+  /**
+   * Ages and places that already have a mark. Of several cars of the same age at about the same place only one is
+   * drawn, because drawing ten thousand marks takes too long.
+   */
   const drawn = new Set<string>();
   const now = carNow();
   for (const one of cars.values()) {
@@ -275,7 +283,7 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   context.stroke();
 }
 
-/** Draws the marks, in the shapes of the list: filled, ring, triangle, square. */
+/** Draws the marks with the same shapes as in the list: filled, ring, triangle, square. */
 function drawCars(
   context: CanvasRenderingContext2D,
   age: Age,
@@ -299,7 +307,7 @@ function drawCars(
   context.fillStyle = colour({ minute: '--live', hour: '--surface', day: '--warn-fill', older: '--stale' }[age]);
   context.strokeStyle = colour(age === 'hour' ? '--live' : '--surface');
   context.lineWidth = age === 'hour' ? 2 : 1;
-  // Rings are drawn on discs. The edge of other marks is below all marks, so that it hides none of them.
+  // Rings are drawn on discs. The edges of other marks are below all marks, so that they hide none of them.
   if (age === 'hour') context.fill();
   context.stroke();
   if (age !== 'hour') context.fill();
@@ -389,7 +397,7 @@ function drawGrid(
   context.fillText(km < 1 ? `${numberOf(km * 1_000, 1)} m` : `${numberOf(km, 1)} km`, 17, height - 34);
 }
 
-/** Returns 1, 2 or 5 times a power of ten, at most `most`. */
+/** Returns 1, 2 or 5 times a power of ten: the largest such number that is at most `most`. */
 function stepOf(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   return power * ([5, 2].find((one) => one * power <= most) ?? 1);

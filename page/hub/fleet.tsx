@@ -1,4 +1,4 @@
-/** All cars of a hub: counts that filter, map, table, latest events, and commands to many cars. */
+/** All cars of a hub: counts that act as filters, map, table, latest events, and commands to many cars. */
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import {
@@ -18,15 +18,15 @@ import { FleetEvents } from './fleet-events.tsx';
 import { FleetMap } from './fleet-map.tsx';
 import { Rollouts } from './rollouts.tsx';
 
-/** Rows per page, as is the default of the hub. */
+/** Number of rows on a page, the same as the hub's default. */
 const ROWS_PER_PAGE = 50;
-/** Delay after the last key before the request to the hub. */
+/** Delay in ms between the last key press and the request to the hub. */
 const TYPING_DELAY_MS = 150;
 
 export interface TableQuery {
   readonly search: string;
   readonly age: Age | undefined;
-  /** Key of the sort column, with a `-` prefix for descending order. */
+  /** Key of the column by which rows are sorted, with the prefix `-` for descending order. */
   readonly sort: string;
   /** Index of the first row. */
   readonly first: number;
@@ -50,10 +50,10 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
   const [pointed, setPointed] = useState<string>();
   const change = (part: Partial<TableQuery>): void => ask({ ...query, first: 0, ...part });
   const toggle = (vins: readonly string[], add: boolean): void =>
-    // Based on the current choice: several may change before the next redraw.
+    // Starts from the current choice: several changes may happen before the next redraw.
     setChosen((before) => new Set(add ? [...before, ...vins] : [...before].filter((vin) => !vins.includes(vin))));
   const { total } = table;
-  // Neither is redrawn with the table.
+  // Map and events are not redrawn together with the table.
   const aside = useMemo(
     () => (
       <>
@@ -98,7 +98,7 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
   );
 }
 
-/** Cars that send and are not registered. */
+/** Number of cars that send messages and are not registered. */
 function Unregistered({ cars }: { readonly cars: number }): JSX.Element {
   return (
     <p class="unregistered" data-testid="unregistered">
@@ -107,7 +107,7 @@ function Unregistered({ cars }: { readonly cars: number }): JSX.Element {
   );
 }
 
-/** Shows the age as a shape, in addition to the word or the time. */
+/** Shows the age as a shape, in addition to a word or the time. */
 function AgeMark({ age }: { readonly age: Age }): JSX.Element {
   return <i class={`mark age ${age}`} aria-hidden="true" />;
 }
@@ -136,7 +136,7 @@ function Search({ search, ask }: { readonly search: string; readonly ask: (searc
 interface Column {
   readonly name: string;
   readonly key?: SortKey;
-  /** True if the first click sorts in descending order. */
+  /** True if the first click sorts by this column in descending order. */
   readonly descending?: boolean;
 }
 
@@ -325,7 +325,7 @@ function CarRow({ car, chosen, reached, open, toggle, focus, point }: CarRowOpti
   );
 }
 
-/** Describes the activity of the car, in the past tense if the hub has received nothing for a minute. */
+/** Describes what the car is doing; in the past tense if the hub has received nothing from it for a minute. */
 function doingOf({ speed, charging }: FleetCar, age: Age): string | JSX.Element {
   const now = age === 'minute';
   if (charging !== undefined) return now ? 'Charges' : 'Charged';

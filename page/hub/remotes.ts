@@ -7,7 +7,7 @@ import { askJson, post } from '../shared/connection.ts';
 export interface HubRemote {
   readonly remoteActionId: string;
   readonly type: CommandHistory[number]['type'];
-  /** Last state of the car, or `Requested` before the first. */
+  /** Last state that the car reported, or `Requested` before that. */
   readonly status: string;
   readonly failureCause?: string;
   /** Id of the signed command. */

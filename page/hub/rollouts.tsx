@@ -1,4 +1,4 @@
-/** Roll-outs of configurations: progress, cars, and the next step of each. */
+/** Roll-outs of configurations: the progress, the cars, and the next step of each roll-out. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import {
@@ -18,7 +18,7 @@ import { usePolled } from '../shared/hooks.ts';
 /** Time between two reads. */
 const POLL_INTERVAL_MS = 2_000;
 const ADDRESS = '/vigie/v1/rollouts';
-/** Number of displayed roll-outs until the reader requests all. */
+/** Number of roll-outs that are shown until the reader requests all of them. */
 const SHOWN_ROLLOUTS = 3;
 
 const stages = { first: 'First cars', all: 'All cars', stopped: 'Stopped' } as const;
@@ -78,7 +78,7 @@ function One({ rollout, isLatest }: OneOptions): JSX.Element {
   const take = (step: Step): void => {
     setAsking(undefined);
     setFault(undefined);
-    // The person who continues has seen how many cars did not keep it.
+    // The person who continues the roll-out has seen how many cars did not keep the configuration.
     const query = step === 'continue' && failed > 0 ? `?tolerate=${failed}` : '';
     post(`${ADDRESS}/${encodeURIComponent(id)}/${step}${query}`, {}).catch(setFault);
   };

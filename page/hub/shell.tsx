@@ -1,4 +1,4 @@
-/** Frame of the views of a hub: all cars, or the views of one car for which the hub has data. */
+/** Frame of the views of a hub: all cars, or those views of one car for which the hub has data. */
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FleetTable } from '../../protocol/interface/own/hub-overview.ts';
@@ -18,13 +18,13 @@ import { HubCommandPanels } from './commands.tsx';
 import { FleetPanels, type TableQuery } from './fleet.tsx';
 import { HubWirePanels } from './wire.tsx';
 
-/** Time between two reads of the table, ms. The hub reads its database twice a second. */
+/** Time in ms between two reads of the table. The hub reads its database twice a second. */
 const POLL_INTERVAL_MS = 700;
-/** Time without messages after which a car's values may be outdated. */
+/** Time in ms without messages after which a car's values may be outdated. */
 const SILENT_AFTER_MS = 60_000;
 
 interface View extends Tab {
-  /** Panels use this VIN: when they are drawn for the last time, the address may contain no car. */
+  /** The panels get the VIN: when they are drawn for the last time, the page's address may already contain no car. */
   readonly panels: ComponentType<{ readonly vin: string }>;
 }
 
@@ -36,7 +36,10 @@ const carViews: readonly View[] = [
 ];
 const [firstView] = carViews as readonly [View];
 
-/** Reads `#cars/VIN/VIEW`, or an incident, which the first view of its car shows. Other addresses show all cars. */
+/**
+ * Reads `#cars/VIN/VIEW`, or the address of an incident, which the first view of its car shows. Any other address shows
+ * all cars.
+ */
 function placeOfAddress(): { readonly vin?: string; readonly view: View } {
   const incident = incidentOfAddress(location.hash);
   if (incident !== undefined) return { vin: incident.vin, view: firstView };
@@ -49,7 +52,7 @@ export function HubShell(): JSX.Element {
   useNames();
   const [place, setPlace] = useState(placeOfAddress());
   const [query, setQuery] = useState<TableQuery>({ search: '', age: undefined, sort: '-missing', first: 0 });
-  /** Number of times that the reader signed in. */
+  /** Number of times that the reader has signed in. */
   const [signedIn, setSignedIn] = useState(0);
   const { vin, view } = place;
   useEffect(() => {
@@ -138,7 +141,7 @@ interface ThreadOptions {
   readonly vin: string | undefined;
 }
 
-/** Shows the connection of the page, the time of the car's last message, and the missing numbers of all cars. */
+/** Shows the page's connection, the time of the car's last message, and the number of missing messages of all cars. */
 function HubThread({ connection, table, vin }: ThreadOptions): JSX.Element {
   useTopics('second', 'connection');
   const page = { live: 'Live', reading: 'Connects', lost: 'Lost', 'sign-in': 'Signed out' }[connection.state];
@@ -165,7 +168,7 @@ function HubThread({ connection, table, vin }: ThreadOptions): JSX.Element {
   );
 }
 
-/** Returns the connection. If the hub is lost, the page keeps its data and shows since when. */
+/** Returns the state of the connection. If the hub cannot be reached, the page keeps its data and shows since when. */
 function useConnection({ data, fault, answered }: Polled<FleetTable>, signedIn: number): Connection {
   const [lostAt, setLostAt] = useState<number>();
   const isLost = fault !== undefined;

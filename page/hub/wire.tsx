@@ -1,4 +1,4 @@
-/** Message numbers of one car: arrived at the hub, given up by the car, and missing. */
+/** Message numbers of one car: those that arrived at the hub, that the car gave up, and that are missing. */
 import type { JSX } from 'preact';
 import { classes } from '../../protocol/classes.ts';
 import { usePolled } from '../shared/hooks.ts';
@@ -9,7 +9,7 @@ const POLL_INTERVAL_MS = 1_000;
 type Runs = readonly (readonly [first: number, last: number])[];
 
 interface Numbers {
-  /** Reason why numbers stay missing. Omitted if unknown. */
+  /** Reason why numbers are still missing. Omitted if unknown. */
   readonly trouble?: string;
   readonly classes: readonly {
     readonly class: number;

@@ -1,11 +1,11 @@
-/** Fragments of the page's address: cars of a hub with their views, and incidents. */
+/** Fragments of the page's address: the cars of a hub with their views, and incidents. */
 
 /** Returns the address of a car's page at a hub. */
 export function addressOfCar(vin: string, view = 'car'): string {
   return `#cars/${encodeURIComponent(vin)}/${view}`;
 }
 
-/** Returns the car and the view from the address of a hub's page. Both may be missing in a typed address. */
+/** Returns the car and the view in the address of a hub's page. Either may be missing if a person typed the address. */
 export function carOfAddress(hash: string): { readonly vin?: string; readonly view?: string } {
   const [, vin, view] = /^#cars\/((?:[^/%]|%[0-7][\da-f])+)(?:\/(\w+))?$/i.exec(hash) ?? [];
   return { ...(vin === undefined ? {} : { vin: decodeURIComponent(vin) }), ...(view === undefined ? {} : { view }) };

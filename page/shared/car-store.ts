@@ -1,4 +1,4 @@
-/** Values of the car. Listeners are notified of changes once per frame of the screen. */
+/** Values of the car. Listeners are notified of changes at most once per frame of the screen. */
 import type { CarDescription, LinkReport, ValueDescription } from '../../protocol/interface/own/car-description.ts';
 import type { HubValues } from '../../protocol/interface/own/hub-overview.ts';
 import {
@@ -18,14 +18,14 @@ import {
 export interface CarValue {
   readonly path: string;
   readonly value: unknown;
-  /** Time of the last change, UTC ms. */
+  /** Time of the last change in UTC ms. */
   readonly at: number;
   readonly stale: boolean;
   /** Number of changes that this page has seen; 0 if the value was present from the start. */
   readonly changes: number;
 }
 
-/** A change of a value with named states, for the list of latest changes. */
+/** A change of a value whose states have names, for the list of latest changes. */
 interface NamedChange {
   readonly path: string;
   readonly before: unknown;
@@ -36,24 +36,24 @@ interface NamedChange {
 export type Connection =
   | { readonly state: 'reading' }
   | { readonly state: 'live' }
-  /** `since`: time by the clock of this machine, ms. */
+  /** `since`: time in ms by the clock of this machine. */
   | { readonly state: 'lost'; readonly since: number; readonly reason: string }
   | { readonly state: 'sign-in'; readonly scheme: 'Basic' | 'Bearer'; readonly before: Before };
 
-/** State of the previous credentials: none, refused, or no longer valid. */
+/** What happened to the previous credentials: there were none, they were refused, or they are no longer valid. */
 export type Before = 'none' | 'refused' | 'ended';
 
-/** Topics of listeners, in addition to the paths of values. */
+/** Topics of listeners. The paths of values are topics too. */
 export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'speed' | 'event' | 'streaming' | 'any';
 
 const MAX_NAMED_CHANGES = 12;
-/** Time between two reads of a car's values at a hub, ms: with a stream of changes, and without. */
+/** Time in ms between two reads of a car's values from a hub: while a stream reports changes, and without a stream. */
 const HUB_POLL_INTERVALS_MS = { streaming: 5_000, alone: 500 };
-/** Tolerance for comparisons of clocks, ms. */
+/** Tolerance in ms when clocks are compared. */
 const CLOCK_TOLERANCE_MS = 5_000;
-/** Period of the speed line. */
+/** Period in ms of the speed line. */
 export const SPEED_SPAN_MS = 60_000;
-/** Shortest time between two points of that line. */
+/** Shortest time in ms between two points of the speed line. */
 const SPEED_STEP_MS = 100;
 
 class CarStore {
@@ -66,25 +66,25 @@ class CarStore {
   connection: Connection = { state: 'reading' };
   /** Source of the values: the car that serves the page, or a hub with many cars. */
   source: 'car' | 'hub' = 'car';
-  /** State of the agent on a bench, from the last report. */
+  /** State of the agent on a bench, according to the last report. */
   agent: AgentState | undefined;
-  /** Time of the car's last message at the hub, UTC ms. */
+  /** Time of the car's last message at the hub, in UTC ms. */
   heard: number | undefined;
   /** True while a stream of the hub reports changes and events (topic `event`). Otherwise the page polls them. */
   streaming = false;
-  /** Displayed car of the hub; undefined for all cars; null until the hub has answered. */
+  /** Displayed car of the hub; undefined if all cars are displayed; null until the hub has responded. */
   #vin: string | undefined | null = null;
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #dirty = new Set<string>();
   #frame: number | undefined;
   #abort = new AbortController();
-  /** True while values arrive that were known before, at the start of a stream. */
+  /** True at the start of a stream, while the values arrive that were known before. */
   #introducing = true;
   #before: Before = 'none';
   #link: LinkReport | undefined;
   /** True while the stream of values is open. */
   #open = false;
-  /** Set while a request for the description of the car is running, until it aborts. */
+  /** Set while a request for the description of the car is running. The signal aborts the request. */
   #describing: AbortSignal | undefined;
   /** Number of events from the stream of the hub. */
   #streamed = 0;
@@ -98,7 +98,7 @@ class CarStore {
     const { signal } = this.#abort;
     const ticking = setInterval(() => {
       this.#changed('second');
-      // The page of a hub polls every second anyway, and each answer contains the time.
+      // The page of a hub polls every second anyway, and each response contains the time.
       if (this.source === 'car' && this.connection.state !== 'sign-in') compareClocks();
     }, 1_000);
     signal.addEventListener('abort', () => clearInterval(ticking));
@@ -110,7 +110,7 @@ class CarStore {
     this.streaming = false;
   }
 
-  /** Displays this car of a hub, or all cars. Call after sign-in, because it requests credentials only once. */
+  /** Displays this car of a hub, or all cars. Call after sign-in, because this requests credentials only once. */
   show(vin: string | undefined): void {
     if (vin === this.#vin) return;
     this.stop();
@@ -126,7 +126,7 @@ class CarStore {
     this.start();
   }
 
-  /** Notifies `listener` of changes of a path or topic. Returns a function that stops this. */
+  /** Notifies `listener` of changes to a path or topic. Returns a function that stops this. */
   listen(topic: Topic | (string & {}), listener: () => void): () => void {
     const set = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, set);
@@ -134,9 +134,9 @@ class CarStore {
     return () => set.delete(listener);
   }
 
-  /** Stores the state of the agent on a bench, so that the whole page shows the same. */
+  /** Stores the state of the agent on a bench, so that the whole page shows the same state. */
   noteAgent(agent: AgentState | undefined): void {
-    // Only values show that a running agent works.
+    // A running agent counts as working only once its values arrive.
     const shown = agent === 'runs' && this.connection.state !== 'live' ? 'starts' : agent;
     if (agent === 'runs' && this.connection.state === 'lost') tryNow();
     if (shown === this.agent) return;
@@ -144,7 +144,7 @@ class CarStore {
     this.#changed('connection');
   }
 
-  /** Link of the car, if known now. */
+  /** State of the car's link, if it is currently known. */
   get link(): LinkReport | undefined {
     return this.connection.state === 'live' ? this.#link : undefined;
   }
@@ -184,7 +184,10 @@ class CarStore {
     await Promise.all([follow(live, signal), this.#followAgent(agent, signal)]);
   }
 
-  /** Waits until the first stream was admitted, so that a page without credentials asks for them only once. */
+  /**
+   * Waits until the interface has admitted the first stream, so that a page without credentials asks for them only
+   * once.
+   */
   async #followAgent(options: Parameters<typeof follow>[0], signal: AbortSignal): Promise<void> {
     while (this.connection.state !== 'live') {
       if (signal.aborted || this.connection.state === 'sign-in') return;
@@ -216,10 +219,10 @@ class CarStore {
       this.heard = Math.max(this.heard ?? 0, answer.heard);
       if (isFirst) void this.#followHub(`${vehicle}/live`, signal);
       isFirst = false;
-      // Changes from the stream since the request are newer than this answer.
+      // Changes that the stream sent after the request are newer than this response.
       if (streamedBefore !== this.#streamed && !isAnew) return;
       for (const one of answer.values) if (!this.#isKnown(one)) this.#liveEvent('change', one);
-      // The values of the first answer do not count as changes.
+      // The values in the first response do not count as changes.
       this.#introducing = false;
       const present = new Set(answer.values.map(({ path }) => path));
       for (const { path } of [...this.values.values()]) {
@@ -234,7 +237,7 @@ class CarStore {
     await poll<HubValues>({ path, every, woken: (ask) => this.listen('streaming', ask), answered, lost }, signal);
   }
 
-  /** Follows events of all cars, or events and values of one. If the stream is lost, polling continues. */
+  /** Follows the events of all cars, or the events and values of one car. If the stream is lost, polling continues. */
   async #followHub(path: string, signal: AbortSignal): Promise<void> {
     const streams = (streaming: boolean): void => {
       this.streaming = streaming;
@@ -242,7 +245,7 @@ class CarStore {
     };
     const event = ({ name, data }: ServerEvent): void => {
       this.#streamed++;
-      // A stream starts with all values.
+      // A stream starts with all values, even unchanged ones.
       if (name === 'change' && this.#isKnown(data as LiveEvent)) return;
       this.heard = Math.max(this.heard ?? 0, carNow());
       if (name === 'change' || name === 'removed') this.#liveEvent(name, data as LiveEvent);
@@ -269,7 +272,7 @@ class CarStore {
     if (this.car === undefined && this.#describing !== signal) void this.#describe(signal);
   }
 
-  /** Requests the description of the car until it answers. */
+  /** Requests the description of the car until there is a response. */
   async #describe(signal: AbortSignal): Promise<void> {
     this.#describing = signal;
     while (!signal.aborted) {
@@ -301,7 +304,7 @@ class CarStore {
     } else {
       const since = this.connection.state === 'lost' ? this.connection.since : Date.now();
       this.connection = { state: 'lost', since, reason: error.message };
-      // A bench describes its car even if the agent does not run.
+      // A bench describes its car even if the agent is not running.
       const { signal } = this.#abort;
       if (this.source === 'car' && this.car === undefined && this.#describing !== signal) void this.#describe(signal);
     }
@@ -326,7 +329,8 @@ class CarStore {
       this.#changed('paths');
       return;
     }
-    // All known values arrive together at the start. After the first repeated value, each new one is a change.
+    // At the start, all known values arrive together. After the first value that arrives twice, each new value is a
+    // change.
     if (before !== undefined) this.#introducing = false;
     const same = before !== undefined && sameValue(before.value, event.value);
     const changes = before === undefined ? (this.#introducing ? 0 : 1) : before.changes + (same ? 0 : 1);
@@ -337,9 +341,9 @@ class CarStore {
     if (before === undefined || same || typeof event.value === 'number' || typeof event.value === 'object') {
       if (!Array.isArray(event.value) || before === undefined || same) return;
     }
-    // Remove entries that a fast clock has dated in the future: they would stay above all new changes.
+    // Remove entries that a fast clock has dated in the future: they would stay above all newer changes.
     while ((this.named[0]?.at ?? 0) > Math.max(at, carNow() + CLOCK_TOLERANCE_MS)) this.named.shift();
-    // A hub receives changes in batches, which are not in the order of time.
+    // A hub receives changes in batches, so they do not arrive in the order of their times.
     const older = this.named.findIndex((one) => one.at <= at);
     const place = older === -1 ? this.named.length : older;
     this.named.splice(place, 0, { path, before: before.value, after: event.value, at });
@@ -347,7 +351,7 @@ class CarStore {
     this.#changed('named');
   }
 
-  /** Adds speeds from before this page was opened, oldest first. */
+  /** Adds speeds that were recorded before this page was opened, oldest first. */
   addEarlierSpeeds(speeds: CarStore['speeds']): void {
     const first = this.speeds[0]?.[0] ?? Number.POSITIVE_INFINITY;
     this.speeds.unshift(...speeds.filter(([at]) => at < first));
@@ -357,12 +361,12 @@ class CarStore {
   #noteSpeed(at: number, speed: number): void {
     // If the clock was set back, remove later points: time on the line only increases.
     while ((this.speeds.at(-1)?.[0] ?? 0) > at + CLOCK_TOLERANCE_MS) this.speeds.pop();
-    // A line of a few hundred pixels shows only some points a second.
+    // A line that is a few hundred pixels wide can show only some points per second.
     const isNew = at - (this.speeds.at(-2)?.[0] ?? 0) >= SPEED_STEP_MS;
     if (!isNew) this.speeds.pop();
     this.speeds.push([at, speed]);
     const oldest = carNow() - SPEED_SPAN_MS;
-    // Keep one older reading: it has the speed at the left edge.
+    // Keep one older point: its speed is valid at the left edge.
     while ((this.speeds[1]?.[0] ?? Number.POSITIVE_INFINITY) < oldest) this.speeds.shift();
     if (isNew) this.#changed('speed');
   }

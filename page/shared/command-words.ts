@@ -10,7 +10,7 @@ export function labelOf(type: string, order: string): string {
   return termInWords('orders', `${type} ${order}`) ?? capital(order);
 }
 
-/** Returns the question before an order, or undefined if it can be undone at once. */
+/** Returns the question to ask before an order, or undefined if the order can be undone at once. */
 export function questionOf(type: string, order: string): string | undefined {
   return termInWords('orderQuestions', `${type} ${order}`);
 }

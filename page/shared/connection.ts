@@ -4,11 +4,11 @@ import type { BenchReportEvent } from '../../protocol/interface/own/outbox.ts';
 export interface Credentials {
   /** Value of the header `Authorization`. */
   readonly authorization: string;
-  /** Fleet side: id of the requesting program. */
+  /** Fleet side: id of the program that sends the requests. */
   readonly clientId?: string;
 }
 
-/** The server needs credentials. `scheme`: the scheme that it requests. */
+/** Error: the server needs credentials. `scheme`: the scheme that it requests. */
 export class SignInNeeded extends Error {
   readonly scheme: 'Basic' | 'Bearer';
 
@@ -21,11 +21,11 @@ export class SignInNeeded extends Error {
 /** State of the agent's process on a bench. */
 export type AgentState = NonNullable<BenchReportEvent['process']>;
 
-/** Refusal by the interface, with its message. */
+/** Error response of the interface, with its message. */
 export class Refused extends Error {
   readonly status: number;
   readonly requestId: string | undefined;
-  /** State of the agent. Set if the bench answers because its agent does not run. */
+  /** State of the agent. Set if the bench responds because its agent is not running. */
   readonly agent: AgentState | undefined;
 
   constructor(status: number, message: string, requestId: string | undefined, agent?: AgentState) {
@@ -41,18 +41,18 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
-/** Longest silence of a stream, ms. The interface sends at least a comment every 15 s. */
+/** Longest silence of a stream in ms. The interface sends something, if only a comment, at least every 15 s. */
 const MAX_SILENCE_MS = 20_000;
-/** Reason for the abort of a request without an answer within that time. */
+/** Reason for aborting a request that got no response within that time. */
 const UNANSWERED =
   'No answer for 20 s. A browser opens six connections to one address: other windows that show it may hold them.';
 /** Delay before the next attempt. */
 const RETRY_DELAY_MS = 2_000;
-/** Shortest time from an answer to the next request, even if many changes happen in between. */
+/** Shortest time in ms from a response to the next request, even if many changes happen in between. */
 const MIN_POLL_PAUSE_MS = 250;
 
 let credentials: Credentials | undefined;
-/** The car's clock minus this machine's, ms. 0 if network delays can explain the difference. */
+/** The car's clock minus this machine's, in ms. 0 if network delays can explain the difference. */
 let clockOffset = 0;
 
 /** Stores the credentials in memory until the page is closed. */
@@ -63,7 +63,7 @@ export function signIn(given: Credentials): void {
 /** Reason why the sign-in at the identity provider failed. */
 export let signInFault: string | undefined;
 
-/** Reads the outcome if the browser returns from a sign-in at the identity provider. */
+/** Reads the outcome of a sign-in if the browser has returned from the identity provider. */
 export async function takeSignIn(): Promise<void> {
   if (!document.cookie.includes('vigie-signed-in=')) return;
   const response = await fetch('/vigie/v1/signed-in', { method: 'POST', cache: 'no-store' });
@@ -72,7 +72,10 @@ export async function takeSignIn(): Promise<void> {
   signInFault = fault;
 }
 
-/** Returns the side of the credentials. Tokens of a hub for fleets contain the fleets. A bench opens both sides. */
+/**
+ * Returns the side of the interface for which the credentials are. A hub's tokens for fleets contain the fleets. A
+ * bench opens both sides.
+ */
 export function sideOfCredentials(): 'fleet' | 'user' {
   const [, token] = /^Bearer (.+)$/i.exec(credentials?.authorization ?? '') ?? [];
   return token === undefined || 'fleets' in claimsOf(token) ? 'fleet' : 'user';
@@ -83,7 +86,7 @@ export function isFleetSignIn(): boolean {
   return credentials !== undefined && sideOfCredentials() === 'fleet';
 }
 
-/** Returns true if the credentials have a scope of a hub. Without access control, everybody has all scopes. */
+/** Returns true if the credentials include this scope of a hub. Without access control, everybody has all scopes. */
 export function hasScope(scope: string): boolean {
   if (credentials === undefined) return true;
   const [, token = ''] = /^Bearer (.+)$/i.exec(credentials.authorization) ?? [];
@@ -91,7 +94,7 @@ export function hasScope(scope: string): boolean {
   return granted.split(' ').includes(scope);
 }
 
-/** Returns the claims of a JWT (RFC 7519 §3), or none for any other token, which the server refuses. */
+/** Returns the claims of a JWT (RFC 7519 §3); none for any other token, which the server refuses. */
 function claimsOf(token: string): object {
   try {
     const claims: unknown = JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')));
@@ -101,25 +104,28 @@ function claimsOf(token: string): object {
   }
 }
 
-/** Present time by the car's clock, UTC ms. */
+/** Returns the present time in UTC ms by the car's clock. */
 export function carNow(): number {
   return Date.now() + clockOffset;
 }
 
-/** Interval of clock comparisons, ms. A stream stays open if somebody sets a clock. */
+/** Time in ms between two comparisons of the clocks. When somebody sets a clock, streams stay open. */
 const CLOCK_COMPARISON_INTERVAL_MS = 15_000;
-/** Largest ordinary change of wall time minus monotonic time, ms. Above it, the clock was set or the machine slept. */
+/**
+ * Largest ordinary change in ms of wall time minus monotonic time. If it is larger, the clock was set or the machine
+ * slept.
+ */
 const CLOCK_STEP_MS = 1_000;
 /** Last comparison of the clocks: monotonic time of this machine, and wall time minus monotonic time. */
 let compared = { at: Number.NEGATIVE_INFINITY, offset: 0 };
 
-/** Requests the time of the car if due. Call once a second. */
+/** Requests the time of the car if this is due. Call once a second. */
 export function compareClocks(): void {
   const now = performance.now();
   const isSet = Math.abs(Date.now() - now - compared.offset) > CLOCK_STEP_MS;
   if (document.visibilityState !== 'visible' || (!isSet && now - compared.at < CLOCK_COMPARISON_INTERVAL_MS)) return;
   noteComparison();
-  // Any answer contains the time. Without an answer the streams are lost too, and report the reason.
+  // Any response contains the time. If there is none, the streams are lost too, and report the reason.
   ask('/vigie/v1/car', { method: 'HEAD' }).catch(() => undefined);
 }
 
@@ -135,8 +141,8 @@ export async function ask(path: string, options: RequestInit = {}): Promise<Resp
     clientId === undefined ? '' : `${path.includes('?') ? '&' : '?'}client_id=${encodeURIComponent(clientId)}`;
   const response = await fetch(`${path}${query}`, {
     cache: 'no-store',
-    // Prevents the browser's own password dialog, which would cover the page. A bench on the LAN identifies browsers
-    // by cookie.
+    // Prevents the browser's own password dialog, which would cover the page. A bench on the LAN identifies browsers by
+    // a cookie.
     credentials: document.cookie.includes('vigie-lan=') ? 'same-origin' : 'omit',
     ...options,
     headers: { ...options.headers, ...(authorization === undefined ? {} : { Authorization: authorization }) },
@@ -160,7 +166,7 @@ export function askJson<T>(path: string): Promise<T> {
   return answerOf<T>(path, {});
 }
 
-/** Reads the whole answer. Fails after a time limit, so that a broken network does not block the page. */
+/** Reads the whole response. Fails after a time limit, so that a broken network does not block the page. */
 async function answerOf<T>(path: string, options: RequestInit, outer?: AbortSignal): Promise<T> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error(UNANSWERED)), MAX_SILENCE_MS);
@@ -181,7 +187,7 @@ export function post<T>(path: string, body: unknown): Promise<T> {
 
 /** A stream that was lost. */
 export interface LostStream {
-  /** Time of the loss by the clock of this machine, ms. */
+  /** Time when the stream was lost, in ms by the clock of this machine. */
   readonly since: number;
   readonly reason: string;
 }
@@ -189,7 +195,7 @@ export interface LostStream {
 interface FollowOptions {
   readonly path: string;
   readonly event: (event: ServerEvent) => void;
-  /** Called when the stream starts again. Its first events are the full state. */
+  /** Called when the stream starts again. Its first events contain the full state. */
   readonly opened: () => void;
   readonly lost: (reason: Error) => void;
 }
@@ -209,7 +215,7 @@ export async function follow({ path, event, opened, lost }: FollowOptions, signa
   }
 }
 
-/** Functions that end the waits before the next attempts. */
+/** Functions that end the waits before further attempts. */
 const waits = new Set<() => void>();
 
 export function beforeNextTry(): Promise<void> {
@@ -224,22 +230,24 @@ export function beforeNextTry(): Promise<void> {
   });
 }
 
-/** Retries lost streams and requests at once. Call after a change. */
+/** Retries lost streams and polls at once. Call after a change that may make them succeed. */
 export function tryNow(): void {
   for (const end of [...waits]) end();
 }
 
 interface PollOptions<T> {
   readonly path: string | (() => string);
-  /** Time from an answer to the next request, ms. */
+  /** Time in ms from a response to the next request. */
   readonly every: number | (() => number);
-  /** Registers `ask`, to be called when an earlier answer is possible. Returns a function that removes it. */
+  /**
+   * Registers `ask`, which is called when the next request should be sent earlier. Returns a function that removes it.
+   */
   readonly woken?: (ask: () => void) => () => void;
   readonly answered: (answer: T) => void;
   readonly lost: (reason: Error) => void;
 }
 
-/** Polls until `signal` aborts, or until the reader has to sign in. */
+/** Polls until `signal` aborts, or until the reader must sign in. */
 export async function poll<T>(options: PollOptions<T>, signal: AbortSignal): Promise<void> {
   const { path, every, woken, answered, lost } = options;
   let isDue = false;
@@ -264,7 +272,7 @@ export async function poll<T>(options: PollOptions<T>, signal: AbortSignal): Pro
     }
     const begin = performance.now();
     await new Promise((resolve) => setTimeout(resolve, wait));
-    // The end of the wait can change during the wait.
+    // `every` can change during the wait.
     while (!signal.aborted && !isDue) {
       const rest = (typeof every === 'number' ? every : every()) - (performance.now() - begin);
       if (rest <= 0) break;
@@ -291,7 +299,10 @@ export function followWhileVisible(options: FollowOptions): () => void {
   return whileVisible((signal) => follow(options, signal).catch(options.lost));
 }
 
-/** Starts the work each time the tab becomes visible, and aborts it when it is hidden. Returns a function that stops this. */
+/**
+ * Starts the work each time the tab becomes visible, and aborts it when the tab is hidden. Returns a function that
+ * stops this.
+ */
 export function whileVisible(work: (signal: AbortSignal) => unknown): () => void {
   let abort = new AbortController();
   const turn = (): void => {
@@ -349,7 +360,7 @@ function parseEvent(text: string): ServerEvent | undefined {
   return data === undefined ? undefined : { name, data: JSON.parse(data) };
 }
 
-/** Updates the clock offset. The header has whole seconds, so differences below two seconds are ignored. */
+/** Updates the clock offset. The response header has whole seconds, so differences below two seconds are ignored. */
 function noteClock(date: string | null): void {
   const difference = date === null ? Number.NaN : Date.parse(date) - Date.now();
   if (!Number.isFinite(difference)) return;
@@ -357,7 +368,7 @@ function noteClock(date: string | null): void {
   noteComparison();
 }
 
-/** Returns an empty object if the text is not from the interface, for example the page of a proxy. */
+/** Returns an empty object if the text does not come from the interface, for example if it is the page of a proxy. */
 function refusalOf(text: string): { message?: string; debug?: string; agent?: AgentState } {
   try {
     return { ...(JSON.parse(text) as object) };

@@ -7,16 +7,16 @@ const units: Readonly<Record<string, string>> = {
   'kWh/100km': 'kWh/100 km',
   'm/s2': 'm/s²',
 };
-/** Finest useful steps by unit, even if the interface is finer. */
+/** Finest useful steps by unit, even if the interface has finer ones. */
 const steps: Readonly<Record<string, number>> = { rpm: 1, 'm/s²': 0.01 };
 const formats = new Map<number | undefined, Intl.NumberFormat>();
 
 export function unitOf(unit: string | undefined): string {
-  // A number without unit has the unit 1.
+  // A number without a unit has the unit 1.
   return unit === undefined || unit === '1' ? '' : (units[unit] ?? unit);
 }
 
-/** Formats a number with the decimals of its resolution and a real minus sign. */
+/** Formats a number with as many decimals as its resolution needs, and a real minus sign. */
 export function numberOf(value: number, resolution?: number): string {
   const decimals = resolution === undefined ? 3 : decimalsOf(resolution);
   // If the resolution is unknown, omit trailing zeros.
@@ -30,7 +30,7 @@ export function numberOf(value: number, resolution?: number): string {
   return format.format(value).replace('-', '−');
 }
 
-/** Returns the step for display of a value with this resolution. */
+/** Returns the step in which a value with this resolution is displayed. */
 export function stepOf(unit: string | undefined, resolution: number | undefined): number | undefined {
   const step = steps[unit ?? ''];
   return step === undefined || resolution === undefined ? resolution : Math.max(step, resolution);
@@ -57,13 +57,13 @@ export function textOf(value: unknown, resolution?: number): string {
   return JSON.stringify(value) ?? 'unknown';
 }
 
-/** `812 B`, `9.8 kB`, `1.2 MB`. */
+/** Formats a size: `812 B`, `9.8 kB`, `1.2 MB`. */
 export function sizeOf(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   return bytes < 999_950 ? `${numberOf(bytes / 1e3, 0.1)} kB` : `${numberOf(bytes / 1e6, 0.1)} MB`;
 }
 
-/** `now`, `4 s`, `12 min`, `3.2 h`, `2.1 d`. */
+/** Formats an age: `now`, `4 s`, `12 min`, `3.2 h`, `2.1 d`. */
 export function ageOf(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 1) return 'now';
@@ -73,7 +73,7 @@ export function ageOf(ms: number): string {
   return `${numberOf(Math.floor(seconds / 8640) / 10, 0.1)} d`;
 }
 
-/** `just now`, `4 s ago`. */
+/** Formats an age: `just now`, `4 s ago`. */
 export function agoOf(ms: number): string {
   return ms < 1000 ? 'just now' : `${ageOf(ms)} ago`;
 }
@@ -82,7 +82,7 @@ export function timeOf(at: number): string {
   return new Date(at).toLocaleTimeString();
 }
 
-/** `0x0A8`, `0x18FEF100`. */
+/** Formats an identifier: `0x0A8`, `0x18FEF100`. */
 export function identifierOf(id: number, extended = false): string {
   return `0x${id
     .toString(16)
@@ -92,7 +92,7 @@ export function identifierOf(id: number, extended = false): string {
 
 /** Returns the end of a path in words: `doorsState.opening.RearLeft.state` becomes “Rear left, state”. */
 export function wordsOf(path: string): string {
-  // `energies.Electric.extension.electric.level` contains Electric twice, and `extension` has no meaning for people.
+  // `energies.Electric.extension.electric.level` contains "electric" twice, and `extension` means nothing to people.
   const parts = path
     .split('.')
     .slice(1)
@@ -104,7 +104,7 @@ export function wordsOf(path: string): string {
   return text === '' ? path : capital(text);
 }
 
-/** Returns the text with a capital first letter. */
+/** Returns the text with its first letter as a capital. */
 export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

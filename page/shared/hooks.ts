@@ -1,4 +1,4 @@
-/** Hooks of components for stores, their own width, and the keyboard. */
+/** Hooks for components: stores, the width of an element, and the keyboard. */
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type CarValue, store, type Topic } from './car-store.ts';
@@ -10,7 +10,7 @@ export function useTopics(...topics: readonly (Topic | (string & {}))[]): void {
   const key = topics.join(' ');
   useEffect(() => {
     const ends = key.split(' ').map((topic) => store.listen(topic, () => redraw(undefined as never)));
-    // Catches a change between drawing and listening.
+    // Shows a change that happened after drawing and before listening.
     redraw(undefined as never);
     return () => {
       for (const end of ends) end();
@@ -23,7 +23,7 @@ export function useValue(path: string): CarValue | undefined {
   return store.value(path);
 }
 
-/** Returns the width of an element, px. A drawing in real pixels has readable text on every screen. */
+/** Returns the width of an element in px. A drawing in real pixels has readable text on every screen. */
 export function useWidth(element: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(640);
   useLayoutEffect(() => {
@@ -39,13 +39,13 @@ export function useWidth(element: RefObject<HTMLElement | null>): number {
 }
 
 export interface Followed<E> {
-  /** The newest event of each name. */
+  /** The newest event with each name. */
   readonly events: Partial<E>;
-  /** Set if the stream is lost. The events are then older. */
+  /** Set if the stream is lost. The events are then those from before the loss. */
   readonly lost?: LostStream;
 }
 
-/** Follows a stream while the view is shown. Returns the newest event of each name. */
+/** Follows a stream while the view is shown. Returns the newest event with each name. */
 export function useStream<E>(path: string): Followed<E> {
   const [followed, setFollowed] = useState<Followed<E>>({ events: {} });
   useEffect(
@@ -67,23 +67,25 @@ export function useStream<E>(path: string): Followed<E> {
 
 export interface Polled<T> {
   readonly data?: T;
-  /** Reason for the failure of the last request. The data are then older. */
+  /** Reason why the last request failed. The data are then those from before it. */
   readonly fault?: Error;
-  /** {@link PolledOptions.again} at the last answer. */
+  /** {@link PolledOptions.again} at the time of the last response. */
   readonly answered?: number;
 }
 
 interface PolledOptions {
-  /** Changes when the reader signs in: the last answer is then invalid. */
+  /** Changes when the reader signs in: the last response is then invalid. */
   readonly again?: number;
-  /** True for data that change only with events: read at each event, and rarely while a stream reports events. */
+  /**
+   * True for data that change only with events: they are read at each event, and rarely while a stream reports events.
+   */
   readonly byEvents?: boolean;
 }
 
-/** Time between two requests for data that change only with events, while a stream reports events. */
+/** Time in ms between two requests for data that change only with events, while a stream reports events. */
 const STREAMED_POLL_INTERVAL_MS = 10_000;
 
-/** Polls an address while the view is shown. Keeps the data until the next path answers. */
+/** Polls an address while the view is shown. After `path` has changed, keeps the data until the new path responds. */
 export function usePolled<T>(path: string, every: number, options: PolledOptions = {}): Polled<T> {
   const { again = 0, byEvents = false } = options;
   const [polled, setPolled] = useState<Polled<T>>({});
@@ -105,12 +107,12 @@ export interface Read<T> {
   readonly fault?: string;
 }
 
-/** Delay from an event to the next read of records, ms, because events often arrive together. */
+/** Delay in ms from an event to the next read of records, because events often arrive together. */
 const EVENT_READ_DELAY_MS = 300;
 
 /**
- * Reads records every `every` ms, and soon after a change of one of the topics, while the view is shown and the tab
- * is visible. A different `key` means different records.
+ * Reads records every `every` ms, and soon after a change to one of the topics, while the view is shown and the tab is
+ * visible. A different `key` means that the records are different ones.
  */
 export function useRecords<T>(
   read: () => Promise<T>,
@@ -137,7 +139,7 @@ export function useRecords<T>(
     const happened = (): void => {
       if (isDue) return;
       isDue = true;
-      // 0 while a read is running.
+      // `timer` is 0 while a read is running.
       if (timer === 0) return;
       clearTimeout(timer);
       timer = window.setTimeout(next, EVENT_READ_DELAY_MS);
@@ -154,15 +156,15 @@ export function useRecords<T>(
   return found;
 }
 
-/** A list with one row that Tab reaches, and keys to move it (roving tabindex of the ARIA practices). */
+/** A list in which Tab reaches one row, and keys that change this row (roving tabindex of the ARIA practices). */
 export interface Rows<E extends HTMLElement> {
-  /** Element with the rows. Each row has its name in `data-row`. */
+  /** Element that contains the rows. Each row has its name in `data-row`. */
   readonly list: RefObject<E | null>;
   readonly reached: string | undefined;
   /** Call when a row gets the focus. */
   readonly setFocused: (row: string) => void;
   readonly focus: (row: string | undefined) => void;
-  /** Handles the arrow keys, Home and End, and the keys of `more`. */
+  /** Handles the arrow keys, Home and End, and the keys in `more`. */
   readonly key: (event: KeyboardEvent, more: Readonly<Record<string, () => void>>) => void;
 }
 

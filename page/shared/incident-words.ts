@@ -1,10 +1,10 @@
-/** Words for incidents. The dictionary is an argument, since the service worker has only the stored one. */
+/** Words for incidents. The dictionary is an argument, because the service worker has only the stored one. */
 import { type Dictionary, nameOfValue, termOf } from '../../protocol/words/dictionary.ts';
 import type { TermGroup } from '../../protocol/words/table.ts';
 import type { IncidentKind } from './addresses.ts';
 import { capital, textOf, wordsOf } from './format.ts';
 
-/** Members of alerts, collisions, alarms and thefts that determine the words. */
+/** Fields of alerts, collisions, alarms and thefts that determine the words. */
 export interface IncidentRecord {
   readonly type?: string;
   readonly details?: readonly { readonly side?: string; readonly severity?: string }[];
@@ -12,7 +12,7 @@ export interface IncidentRecord {
   readonly origin?: string;
 }
 
-/** Returns words for a code. Divides the name of a code that this page does not contain. */
+/** Returns words for a code. If the dictionary does not contain the code, splits its name into words. */
 export function wordsOfCode({ terms }: Dictionary, group: TermGroup, code: unknown): string {
   return termOf(terms, group, code) ?? wordsOf(`.${String(code)}`).toLowerCase();
 }

@@ -1,5 +1,5 @@
 /**
- * Texts that this browser stores for the page. If the browser refuses, they stay in memory until the page is closed.
+ * Strings that this browser stores for the page. If the browser refuses, they stay in memory until the page is closed.
  */
 const inMemory = new Map<string, string>();
 
@@ -16,6 +16,6 @@ export function keep(key: string, text: string): void {
   try {
     localStorage.setItem(`vigie ${key}`, text);
   } catch {
-    // Settings of the browser forbid it, or its storage is full: keep the text in memory.
+    // The browser's settings forbid storage, or it is full: keep the string in memory.
   }
 }

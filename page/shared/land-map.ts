@@ -4,7 +4,7 @@ import { type LandMap, landMapOf, type MapData } from './map-data.ts';
 
 let loading: Promise<LandMap> | undefined;
 
-/** Returns the map, or undefined until it is loaded. Without it a map shows only its grid. */
+/** Returns the map, or undefined until it is loaded. Until then a map shows only its grid. */
 export function useLandMap(): LandMap | undefined {
   const [map, setMap] = useState<LandMap>();
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Selection of the language of names. */
+/** Lets the reader select the language of names. */
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useState } from 'preact/hooks';
 import type { Language } from '../../protocol/words/languages.ts';

@@ -1,4 +1,4 @@
-/** Message about a lost stream: name, time and reason. The page retries automatically. */
+/** Message about a lost stream: its name, the time and the reason. The page retries automatically. */
 import type { JSX } from 'preact';
 import { store } from './car-store.ts';
 import type { LostStream } from './connection.ts';
@@ -18,7 +18,7 @@ export function Lost({ what, since, reason }: LostOptions): JSX.Element {
   );
 }
 
-/** Message for the car that serves the page. A bench serves the page even if its agent does not run. */
+/** Message for the car that serves the page. A bench serves the page even if its agent is not running. */
 export function CarLost(lost: LostStream): JSX.Element {
   useTopics('connection');
   const { agent } = store;
@@ -41,7 +41,9 @@ interface ViewLostOptions {
   readonly lost: LostStream | undefined;
 }
 
-/** Message for the stream of one view. If the car itself is lost, the strip of the page already shows that. */
+/**
+ * Message for the stream of one view. If the car itself cannot be reached, the strip of the page already shows this.
+ */
 export function ViewLost({ what, lost }: ViewLostOptions): JSX.Element | null {
   useTopics('connection');
   return lost === undefined || store.connection.state !== 'live' ? null : <Lost what={what} {...lost} />;

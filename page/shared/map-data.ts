@@ -1,22 +1,22 @@
 /** Land, borders and cities for the maps, from Natural Earth (public domain). */
 
-/** The file map.json, made by scripts/map-data.ts. Coordinates are integers in units of 1/`grid` degree. */
+/** The file map.json, which scripts/map-data.ts makes. Coordinates are integers in units of 1/`grid` degree. */
 export interface MapData {
   /** Units per degree. */
   readonly grid: number;
-  /** Longitude and latitude of the first point, then differences from point to point. */
+  /** Longitude and latitude of the first point, then the differences from point to point. */
   readonly lines: readonly (readonly number[])[];
-  /** Outlines of countries as indexes of lines. The complement of an index means the line in reverse. */
+  /** Outlines of countries as indexes of lines. The bitwise complement of an index means the line in reverse. */
   readonly rings: readonly (readonly number[])[];
   /** Cities, largest first. */
   readonly cities: readonly (readonly [name: string, longitude: number, latitude: number])[];
 }
 
-/** Coordinates, degrees. */
+/** Coordinates in degrees. */
 export type Place = readonly [longitude: number, latitude: number];
 type Line = readonly Place[];
 
-/** Bounds of a drawing, degrees. */
+/** Bounds of a drawing in degrees. */
 interface MapWindow {
   readonly west: number;
   readonly east: number;
@@ -53,7 +53,10 @@ export function landMapOf({ grid, lines, rings, cities }: MapData): LandMap {
   };
 }
 
-/** Removes jumps at the date line: the ring continues beyond. Closes a ring around the earth at the South Pole. */
+/**
+ * Removes jumps at the date line: the ring continues beyond it. Closes a ring that goes around the earth at the South
+ * Pole.
+ */
 function unrolled(ring: Line): Line {
   let turn = 0;
   const line = ring.map(([x, y], at): Place => {
@@ -65,7 +68,9 @@ function unrolled(ring: Line): Line {
   return Math.abs(last - first) > 180 ? [...line, [last, -90], [first, -90]] : line;
 }
 
-/** Returns the part of a map inside a window, in the degrees of the window. The window may cross the date line. */
+/**
+ * Returns the part of a map that is inside a window, in the degrees of the window. The window may cross the date line.
+ */
 export function partIn(map: LandMap, window: MapWindow): LandMap {
   const parts = [-360, 0, 360].map((turn) => {
     const own = { ...window, west: window.west - turn, east: window.east - turn };
@@ -75,7 +80,7 @@ export function partIn(map: LandMap, window: MapWindow): LandMap {
       land: map.land
         .filter((ring) => meets(ring, own))
         .map((ring) => turned(clipped(ring, own)))
-        // The box of a ring can overlap a corner of the window although the ring itself does not.
+        // The bounding box of a ring can overlap a corner of the window although the ring itself does not.
         .filter((ring) => ring.length > 0),
       borders: map.borders.filter((line) => meets(line, own)).map(turned),
       cities: map.cities
@@ -90,7 +95,7 @@ export function partIn(map: LandMap, window: MapWindow): LandMap {
   };
 }
 
-/** Returns the cities with enough space for their names, largest first. */
+/** Returns the cities around which there is enough space for their names, largest first. */
 export function namedCities(
   { cities }: LandMap,
   project: (place: Place) => readonly [x: number, y: number],

@@ -1,25 +1,27 @@
-/** Table of message numbers by class, and the count of missing ones: for a car's outbox, or for arrivals at the hub. */
+/**
+ * Table of message numbers by class, and the number of missing ones: for a car's outbox, or for arrivals at the hub.
+ */
 import type { JSX } from 'preact';
 import { numberOf } from './format.ts';
 
 interface NumbersPanelOptions {
   /** Title. Default: Numbers. */
   readonly title?: string;
-  /** Missing numbers of all classes. */
+  /** Number of missing messages in all classes. */
   readonly missing: number;
   readonly testId: string;
   readonly note: string;
-  /** Explanations: for missing numbers, and for a complete list. */
+  /** Explanations, for the case that numbers are missing and for a complete list. */
   readonly explained: { readonly some: string; readonly none: string };
   readonly label: string;
-  /** Headings of the columns after class and kinds. */
+  /** Headings of the columns that follow class and kinds. */
   readonly columns: readonly string[];
   readonly rows: readonly {
     readonly name: string | number;
     readonly kinds: readonly string[];
-    /** In the order of the columns. */
+    /** Cells in the order of the columns. */
     readonly cells: readonly (number | string)[];
-    /** Column of a cell that shows a fault. */
+    /** Column whose cell shows a fault. */
     readonly bad?: string | undefined;
   }[];
 }

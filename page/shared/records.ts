@@ -1,4 +1,4 @@
-/** Records of the car from its published interface: the newest of each kind, in pages, up to a limit. */
+/** Records of the car, read from its published interface: the newest of each kind, page by page, up to a limit. */
 import { store } from './car-store.ts';
 import { askJson, carNow, Refused, sideOfCredentials } from './connection.ts';
 
@@ -44,7 +44,7 @@ export interface TripJson {
   readonly faults?: readonly { readonly fault?: string; readonly cause?: string }[];
 }
 
-/** Members of alerts, collisions, alarms and thefts. */
+/** Fields of alerts, collisions, alarms and thefts. */
 export interface EventJson {
   readonly id: string;
   readonly createdAt: string;
@@ -102,7 +102,7 @@ export interface Newest<T> {
 /** Largest number of pages to read from one collection. */
 const MAX_PAGES = 5;
 
-/** Returns the links of the vehicle's resources by name, without those that the reader may not see. */
+/** Returns, by name, the links of the vehicle's resources, without those that the reader may not see. */
 export async function vehicleLinks(): Promise<Readonly<Record<string, string>>> {
   const vin = store.car?.vin ?? (await askJson<{ readonly vin: string }>('/vigie/v1/car')).vin;
   const lists =
@@ -148,14 +148,14 @@ export async function newestOf<T>(path: string, most = MAX_PAGES): Promise<Newes
   return { items: pages.flat(), total: first.total };
 }
 
-/** Returns the address at the car that serves the page, without credentials: each request adds them. */
+/** Returns the address on the server of this page, without credentials: each request adds them. */
 export function pathOf({ href }: Link): string {
   const url = new URL(href, location.href);
   url.searchParams.delete('client_id');
   return `${url.pathname}${url.search}`;
 }
 
-/** Returns the list of the page. Some answers contain it under two names. */
+/** Returns the list in a page. Some responses contain it under two names. */
 export function itemsOf<T>({ _embedded }: Collection): readonly T[] {
   return (Object.values(_embedded)[0] ?? []) as readonly T[];
 }

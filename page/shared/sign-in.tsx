@@ -1,4 +1,4 @@
-/** Sign-in form, if the interface has access control: password for fleet users, token for users. */
+/** Sign-in form for an interface with access control: a password for fleet users, a token for users. */
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Before, store } from './car-store.ts';
@@ -99,7 +99,7 @@ export function SignIn({ scheme, before, done }: SignInOptions): JSX.Element {
   );
 }
 
-/** Encodes UTF-8 text (RFC 7617). */
+/** Encodes text in UTF-8 and Base64 (RFC 7617). */
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

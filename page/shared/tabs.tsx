@@ -1,4 +1,4 @@
-/** Tabs of the views of a car, on its own page and at a hub, and their keys. */
+/** Tabs of the views of a car, on the car's own page and on that of a hub, and their keys. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
@@ -7,7 +7,7 @@ export interface Tab {
   readonly name: string;
   /** Short title for phones, where all tabs are on one line. */
   readonly short?: string;
-  /** Key after `g`. */
+  /** Key to press after `g`. */
   readonly key: string;
 }
 
@@ -18,7 +18,7 @@ interface TabOptions<T extends Tab> {
 }
 
 export function Tabs<T extends Tab>({ tabs, shown, show }: TabOptions<T>): JSX.Element | null {
-  // On a phone the tabs are wider than the screen: scroll to the present one.
+  // On a phone the tabs are wider than the screen: scroll to the chosen one.
   useEffect(
     () => document.getElementById(`tab-${shown.id}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
     [shown, tabs.length],
@@ -61,7 +61,7 @@ export function Tabs<T extends Tab>({ tabs, shown, show }: TabOptions<T>): JSX.E
 export function useShortcuts<T extends Tab>(tabs: readonly T[], go: (view: T) => void): void {
   const now = useRef({ tabs, go });
   now.current = { tabs, go };
-  // Register once: a redraw between the two keys must not lose the first.
+  // Register only once: a redraw between the two keys must not lose the first.
   useEffect(() => {
     let going = false;
     const pressed = (event: KeyboardEvent): void => {

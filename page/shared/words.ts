@@ -1,5 +1,5 @@
 /**
- * Names of values and codes in the language that the reader chose or the browser prefers. The script contains the
+ * Names of values and codes, in the language that the reader chose or that the browser prefers. The script contains the
  * English names; others are loaded on demand.
  */
 import { type Dictionary, nameOfPath, nameOfValue, termOf } from '../../protocol/words/dictionary.ts';
@@ -13,7 +13,10 @@ import { keep, readKept } from './kept.ts';
 const KEY = 'language';
 
 let dictionary = english as unknown as Dictionary;
-/** Number of language choices. Only the words of the last choice are used, in whatever order they are loaded. */
+/**
+ * Number of times that a language was chosen. Only the words of the last choice are used, in whatever order words are
+ * loaded.
+ */
 let choices = 0;
 const listeners = new Set<() => void>();
 
@@ -33,7 +36,7 @@ export function listenToLanguage(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Returns the chosen language, otherwise the browser's first preferred language that has a dictionary. */
+/** Returns the chosen language or, if there is none, the browser's first preferred language that has a dictionary. */
 export function preferredLanguage(
   chosen = readKept(KEY),
   preferred: readonly string[] = navigator.languages,
@@ -74,7 +77,7 @@ export function valueInWords(path: string, value: unknown, resolution?: number):
   return nameOfValue(dictionary, path, value) ?? textOf(value, resolution);
 }
 
-/** Returns words for a code. Divides the name of a code that this page does not contain. */
+/** Returns words for a code. If the dictionary does not contain the code, splits its name into words. */
 export function codeInWords(group: TermGroup, code: unknown): string {
   return wordsOfCode(dictionary, group, code);
 }

@@ -1,4 +1,4 @@
-/** Callback and monitor that the page creates, so that a device receives the incidents of a car. */
+/** The callback and the monitor that the page creates so that a device receives the incidents of a car. */
 
 interface DataTrigger {
   readonly name: string;
@@ -10,7 +10,7 @@ interface DataTrigger {
   };
 }
 
-/** Scopes required for a trigger: an event contains the whole record with its position. */
+/** Triggers with the scopes that they require: an event contains the whole record, including its position. */
 const triggers: readonly { readonly scopes: readonly string[]; readonly triggers: readonly DataTrigger[] }[] = [
   {
     scopes: ['data:telemetry'],

@@ -1,9 +1,9 @@
-/** Notification for an event of a monitor. It uses the dictionary that the page stored. */
+/** Notification for an event of a monitor. Its words come from the dictionary that the page stored. */
 import type { Dictionary } from '../../../protocol/words/dictionary.ts';
 import { addressOfIncident, type IncidentKind } from '../addresses.ts';
 import { type IncidentRecord, wordsOfCode, wordsOfIncident } from '../incident-words.ts';
 
-/** Members of a push message that the page reads. See docs/callbacks.md, "Push". */
+/** Fields of a push message that the page reads. See docs/callbacks.md, "Push". */
 export interface PushPayload {
   readonly id: string;
   /** The title is the label of the monitor. */
@@ -11,7 +11,7 @@ export interface PushPayload {
   readonly message: {
     readonly date: string;
     readonly attributes?: readonly { readonly key: string; readonly value: string }[];
-    /** Without values if the push message would be too long. */
+    /** Has no values if the push message would be too long. */
     readonly monitorEvent?: { readonly values?: readonly EventValue[] };
   };
 }
@@ -42,7 +42,7 @@ interface ShownNotification {
     readonly icon: string;
     readonly timestamp: number;
     readonly requireInteraction: boolean;
-    /** Address fragment of the page that shows the incident. */
+    /** Address fragment with which the page shows the incident. */
     readonly data: { readonly address: string };
   };
 }
@@ -62,7 +62,7 @@ export function notificationOf({ id, notification, message }: PushPayload, words
     options: {
       body: [attribute('car') ?? vin, when].filter((part) => part !== '').join(', '),
       lang: words?.language ?? 'en',
-      // The end of an alert replaces its start.
+      // The end of an alert replaces the notification of its start.
       tag: record.id ?? id,
       icon: '/page/icon.png',
       timestamp: happened,
@@ -84,7 +84,7 @@ function titleOf(incident: Incident | undefined, words: Dictionary | undefined):
   return record.endAt === undefined ? text : `${text}: ${wordsOfCode(words, 'page', 'ended')}`;
 }
 
-/** Returns the most severe incident of the event. The event contains all values of the monitor, also unchanged ones. */
+/** Returns the most severe incident of the event. The event contains all values of the monitor, even unchanged ones. */
 function incidentIn(values: readonly EventValue[]): Incident | undefined {
   const find = (data: string): EventValue | undefined => values.find((one) => one.data === data);
   const collision = find('vehicle.collision.side') ?? find('vehicle.collision.severity');

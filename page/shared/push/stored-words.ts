@@ -1,4 +1,4 @@
-/** Words for notifications while the page is closed. The page stores them; its service worker reads them. */
+/** Words for notifications while the page is closed. The page stores them, and its service worker reads them. */
 import type { Dictionary } from '../../../protocol/words/dictionary.ts';
 
 const CACHE = 'vigie';
@@ -12,7 +12,7 @@ export async function forgetWords(): Promise<void> {
   await caches.delete(CACHE);
 }
 
-/** Returns undefined if no words are stored, or the browser has deleted them. */
+/** Returns undefined if no words are stored, or if the browser has deleted them. */
 export async function readWords(): Promise<Dictionary | undefined> {
   return (await caches.match(WORDS))?.json() as Promise<Dictionary | undefined>;
 }

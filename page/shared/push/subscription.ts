@@ -1,4 +1,4 @@
-/** Notifications on this device: a push subscription of the browser, registered as a callback of the interface. */
+/** Notifications on this device: a push subscription of the browser, which is a callback of the interface. */
 import type { PushKey } from '../../../protocol/interface/own/car-description.ts';
 import type { pushObstacleWords } from '../../../protocol/words/page.ts';
 import { ask, askJson, hasScope, isFleetSignIn, post, Refused } from '../connection.ts';
@@ -7,11 +7,11 @@ import { codeInWords, wordsNow } from '../words.ts';
 import { callbackOfDevice, monitorOfIncidents } from './monitor.ts';
 import { forgetWords, storeWords } from './stored-words.ts';
 
-/** Largest number of cars that one switch turns on. Each has a separate monitor. */
+/** Largest number of cars for which one switch turns notifications on. Each car has its own monitor. */
 const MAX_CARS = 50;
 const WORKER = '/worker.js';
 
-/** Keys of the words for the reason why a device cannot receive notifications. */
+/** Keys of the phrases that say why a device cannot receive notifications. */
 type Obstacle = keyof typeof pushObstacleWords;
 
 export type PushState =
@@ -29,7 +29,7 @@ interface CallbackJson {
   readonly subscribe: { readonly callback: { readonly pushnotif?: { readonly devices: readonly string[] } } };
 }
 
-/** Car of the open page and its name. Without `vin`, all cars of the reader. */
+/** The car of the open page, and its name. Without `vin`, all cars that the reader may see. */
 export interface PushCars {
   readonly vin?: string | undefined;
   readonly title?: string | undefined;
@@ -50,7 +50,9 @@ export async function readPush(cars: PushCars): Promise<PushState> {
   return { on: watched.filter(Boolean).length, of: listed.length };
 }
 
-/** Turns notifications on. Call on a click: the browser asks for permission. Rejects if browser or server refuses. */
+/**
+ * Turns notifications on. Call after a click: the browser asks for permission. Rejects if browser or server refuses.
+ */
 export async function turnOn(cars: PushCars): Promise<void> {
   if ((await Notification.requestPermission()) !== 'granted') return;
   const key = await readKey();
@@ -59,7 +61,7 @@ export async function turnOn(cars: PushCars): Promise<void> {
   const { pushManager } = await navigator.serviceWorker.ready;
   let subscription = await currentSubscription(key);
   if (subscription === undefined) {
-    // The server can no longer reach a subscription with another key.
+    // The server cannot send to a subscription that was made with another key.
     const other = await pushManager.getSubscription();
     if (other !== null) await removeWithCallback(other);
     subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(key) });
@@ -83,7 +85,7 @@ export async function turnOn(cars: PushCars): Promise<void> {
   }
 }
 
-/** Turns notifications off. With the last car, also removes the callback and the subscription. */
+/** Turns notifications off. For the last car, also removes the callback and the subscription. */
 export async function turnOff({ vin }: PushCars): Promise<void> {
   const registration = await navigator.serviceWorker.getRegistration('/');
   const subscription = await registration?.pushManager.getSubscription();
@@ -101,7 +103,7 @@ export async function turnOff({ vin }: PushCars): Promise<void> {
   await endSubscription(subscription);
 }
 
-/** Removes the callback first: without its device it would exist until the next message. */
+/** Removes the callback first: otherwise it would exist without its device until the next message. */
 async function removeWithCallback(subscription: PushSubscription): Promise<void> {
   const callback = await findCallback(subscription);
   if (callback !== undefined) await remove(`/user/callbacks/${callback}`);
@@ -114,7 +116,7 @@ async function endSubscription(subscription: PushSubscription): Promise<void> {
   await forgetWords();
 }
 
-/** Changes the language of notifications to that of the page, if this device receives any. */
+/** Changes the language of notifications to that of the page, if this device receives notifications. */
 export async function updateWords(): Promise<void> {
   if (obstacleOfBrowser() !== undefined) return;
   if ((await navigator.serviceWorker.getRegistration('/')) !== undefined) await storeWords(wordsNow());
@@ -173,7 +175,7 @@ async function remove(path: string): Promise<void> {
   try {
     await ask(path, { method: 'DELETE' });
   } catch (error) {
-    // 404: the monitor or callback was removed by others.
+    // 404: others have removed the monitor or callback.
     if (!(error instanceof Refused) || error.status !== 404) throw error;
   }
 }

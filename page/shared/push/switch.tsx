@@ -7,7 +7,7 @@ import { codeInWords, languageOfNames, listenToLanguage } from '../words.ts';
 import { type PushCars, type PushState, readPush, turnOff, turnOn, updateWords } from './subscription.ts';
 
 interface PushSwitchOptions extends PushCars {
-  /** True if the server has admitted the reader. */
+  /** True if the interface has admitted the reader. */
   readonly admitted: boolean;
 }
 

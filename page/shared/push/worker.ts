@@ -1,4 +1,7 @@
-/** Service worker: shows push messages as notifications, and opens the page on their incident. It requests nothing. */
+/**
+ * Service worker: shows push messages as notifications, and opens the page to show their incident. It sends no
+ * requests.
+ */
 import { notificationOf, type PushPayload } from './notification.ts';
 import { readWords } from './stored-words.ts';
 
@@ -25,7 +28,7 @@ export interface OpenMessage {
   readonly open: string;
 }
 
-/** Members of ServiceWorkerGlobalScope used here. The types of the page are those of windows. */
+/** Fields of ServiceWorkerGlobalScope that are used here. The page is compiled with the types of windows. */
 interface WorkerScope {
   readonly registration: ServiceWorkerRegistration;
   readonly clients: {
@@ -42,7 +45,7 @@ const scope = self as unknown as WorkerScope;
 
 scope.addEventListener('install', (event) => event.waitUntil(scope.skipWaiting()));
 
-// Browsers end a subscription if its messages show no notification.
+// Browsers end a subscription whose messages show no notification.
 scope.addEventListener('push', (event) => event.waitUntil(show(event.data?.json() as PushPayload)));
 
 async function show(payload: PushPayload): Promise<void> {
