@@ -81,7 +81,7 @@ export function overlay(data: unknown, environment: Environment): Overlay {
   return { data: result, origins };
 }
 
-/** Warns about unknown VIGIE_ variables: a misspelt one would have no effect, and nobody would notice. */
+/** Warns about unknown VIGIE_ variables: a misspelt one would silently have no effect. */
 export function reportUnknown(environment: Environment, findings: Findings): void {
   const known = new Set(variables.map(({ name }) => name));
   for (const name of Object.keys(environment).sort()) {

@@ -34,7 +34,7 @@ const who: Readonly<Record<Principal, string>> = {
 
 const code = (text: string): string => `\`${text}\``;
 
-/** Formats scopes as a list. Scopes of commands are combined into one, to keep rows short. */
+/** Formats scopes as a list. The scopes of commands are combined into one entry, to keep rows short. */
 function listed(scopes: readonly Scope[]): string {
   const commands = scopes.filter((scope) => scope.startsWith('remote:'));
   const others = scopes.filter((scope) => !scope.startsWith('remote:')).map(code);
@@ -61,7 +61,7 @@ interface SectionOptions {
 function section(title: string, rows: readonly AccessRow[], { note, base = '' }: SectionOptions = {}): string {
   const groups = new Map<string, Map<string, string[]>>();
   const principals = new Set(rows.map(({ principal }) => principal));
-  /** One principal for all routes is in the text of the section. */
+  /** If all routes have the same principal, the text of the section names it. */
   const several = principals.size > 1;
   for (const row of rows) {
     const rights = `${several ? `${who[row.principal]} | ` : ''}${scopeCells(row)}`;

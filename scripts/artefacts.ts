@@ -1,4 +1,4 @@
-/** List of generated files: path of each and how it is made. One line per file. */
+/** List of generated files: the path of each and the function that makes it. One line per file. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneModule from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
@@ -28,7 +28,9 @@ import { performancePage } from './performance-page.ts';
 import { readmeWithFormats } from './readme-formats.ts';
 import { tripPage } from './trip-page.ts';
 
-/** Ajv is a CommonJS package: its default export is the function or an object with it, depending on the loader. */
+/**
+ * Ajv is a CommonJS package: depending on the loader, its default export is the function or an object that contains it.
+ */
 const standalone = ((standaloneModule as { default?: unknown }).default ?? standaloneModule) as (
   ajv: Ajv2020,
   names: Record<string, string>,
@@ -51,7 +53,7 @@ export const artefacts: readonly Artefact[] = [
     file: 'config/generated/validators.d.ts',
     make: () => declarations(['profile', 'configuration'], { name: 'Validator', from: '../validator.ts' }),
   },
-  // Separate from the others, because the car does not load it.
+  // Separate from the other validators, because the car does not load it.
   { file: 'config/generated/hub-validator.js', make: () => validators({ hub: bare(hubSchema) }) },
   {
     file: 'config/generated/hub-validator.d.ts',
@@ -88,7 +90,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'page/generated/icon.svg', make: pageFile('icon.svg') },
   { file: 'page/generated/icon.png', make: pageFile('icon.png') },
   { file: 'page/generated/page.webmanifest', make: pageFile('page.webmanifest') },
-  // Must precede the script, which contains the English words.
+  // Must come before the script, which contains the English words.
   ...languages.map((language) => ({
     file: `page/generated/words-${language}.json`,
     make: () => `${JSON.stringify(dictionaryOf(language))}\n`,
@@ -113,8 +115,8 @@ function requestSchemas(): Record<string, object> {
 }
 
 /**
- * Returns the slots in the form in which catalogs describe custom signals, for receivers in other languages. Texts and
- * whole values are not telemetry.
+ * Returns the slots in the form in which catalogs describe custom signals, for receivers in other languages. Strings
+ * and whole values are not part of telemetry.
  */
 function slotTable(): object {
   return slots.map(({ id, path, kind, unit, resolution, values }) => {
@@ -136,10 +138,10 @@ interface ValidatorOptions {
   readonly shared?: Readonly<Record<string, object>>;
 }
 
-/** Least length of repeated parts of a schema that are checked by one shared function, characters. */
+/** Minimum length in characters of a repeated part of a schema for which one shared function is made. */
 const WORTH_SHARING = 40;
 
-/** Returns the same schema with repeated parts moved to `$defs`, which reduces the code to a tenth. */
+/** Returns an equivalent schema with repeated parts moved to `$defs`, which reduces the code to a tenth. */
 function sharing(schema: object): object {
   const counts = new Map<string, number>();
   const count = (part: unknown): void => {
@@ -155,7 +157,7 @@ function sharing(schema: object): object {
     if (typeof part !== 'object' || part === null) return part;
     if (Array.isArray(part)) return part.map(share);
     const text = JSON.stringify(part);
-    // A separate function could not report the name at which it found the fault.
+    // A separate function could not report the property name in which it found the fault.
     const inside = (): unknown =>
       Object.fromEntries(
         Object.entries(part).map(([key, inner]) => [key, key === 'propertyNames' ? inner : share(inner)]),
@@ -177,8 +179,8 @@ function isSchema(part: object): boolean {
 }
 
 /**
- * Generates validators as plain code, one export per schema, so that the unit compiles none and can run with code
- * generation from strings disallowed. Bundled, because Ajv's runtime parts are CommonJS.
+ * Generates validators as plain code, with one export per schema, so that the unit compiles none and can run with code
+ * generation from strings disallowed. The code is bundled, because the parts of Ajv that it needs are CommonJS.
  */
 export async function validators(schemas: Record<string, object>, options: ValidatorOptions = {}): Promise<string> {
   const { short = false, shared = {} } = options;
@@ -203,7 +205,7 @@ export async function validators(schemas: Record<string, object>, options: Valid
     bundle: true,
     format: 'esm',
     platform: 'neutral',
-    // Keep module names relative to this tree, wherever its node_modules folder is.
+    // Keep module names relative to this tree, wherever its node_modules folder really is.
     preserveSymlinks: true,
     mainFields: ['module', 'main'],
     write: false,

@@ -3,8 +3,8 @@
  * command, so that a command loads only what it needs, and the shipped profiles next to it. `scripts/vigie.js` runs
  * this bundle if it is not older than its sources.
  *
- * From the sources, Node strips the types at startup, which accounts for most of the startup time. The machine code
- * then checks at every array access whether the buffer was detached. The bundle has neither cost.
+ * From the sources, Node strips the types at startup, which takes most of the startup time; and the machine code then
+ * checks at every array access whether the buffer was detached. The bundle has neither cost.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -16,7 +16,7 @@ import { prepare, preparedFile } from '../config/prepared.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
-/** Bundler options of every program of the project, including the benchmark programs. */
+/** Bundler options for every program of the project, including the programs of the benchmark. */
 export const bundling = {
   bundle: true,
   platform: 'node',
@@ -27,7 +27,7 @@ export const bundling = {
   minifySyntax: true,
   logLevel: 'error',
   alias: {
-    // Use Node's own streams instead of the copy that packages include for other platforms.
+    // Use Node's own streams instead of the copy that packages contain for other platforms.
     'readable-stream': 'node:stream',
     // The CommonJS form requires its parts by names that a bundler cannot resolve.
     'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
@@ -40,7 +40,7 @@ export const bundling = {
   },
 } satisfies BuildOptions;
 
-/** Used part of mqtt, without its WebSocket and proxy connections, because we have our own. */
+/** The part of mqtt that is used, without its WebSocket and proxy connections, because the program has its own. */
 const ofMqtt = `
 export { default as MqttClient } from 'mqtt/lib/client';
 export { ReasonCodes } from 'mqtt/lib/handlers/ack';
@@ -48,7 +48,9 @@ export { ErrorWithReasonCode } from 'mqtt/lib/shared';
 export { default as Store } from 'mqtt/lib/store';
 `;
 
-/** Used part of undici: requests over our own connections, without `fetch`, WebSockets, caches and mocks. */
+/**
+ * The part of undici that is used: requests over our own connections, without `fetch`, WebSockets, caches and mocks.
+ */
 const ofUndici = `
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import request from 'undici/lib/api/api-request.js';
@@ -57,7 +59,7 @@ export { default as Agent } from 'undici/lib/dispatcher/agent.js';
 export { default as buildConnector } from 'undici/lib/core/connect.js';
 `;
 
-/** Used part of prom-client, without its process metrics and OpenTelemetry. */
+/** The part of prom-client that is used, without its process metrics and OpenTelemetry. */
 const ofMetrics = `
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
@@ -69,16 +71,16 @@ const taken: Readonly<Record<string, string>> = {
   mqtt: ofMqtt,
   'prom-client': ofMetrics,
   undici: ofUndici,
-  // Timers of mqtt in browsers.
+  // Timers that mqtt uses in browsers.
   'worker-timers': '',
 };
 
-/** Removes unused parts of packages: 600 kB that would stay in memory. */
+/** Removes unused parts of packages, 600 kB that would otherwise stay in memory. */
 export const slimming: Plugin = {
   name: 'slimming',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^(mqtt|prom-client|undici|worker-timers)$/ }, ({ path }) => ({ path, namespace: 'slim' }));
-    // undici includes its parser twice. The one without SIMD runs on every processor.
+    // undici contains its parser twice. The one without SIMD runs on every processor.
     onResolve({ filter: /\/llhttp_simd-wasm\.js$/ }, ({ path, resolveDir }) => ({
       path: join(resolveDir, path.replace('_simd', '')),
     }));
@@ -86,7 +88,7 @@ export const slimming: Plugin = {
   },
 };
 
-/** Modules that take milliseconds to load, and their members, which are called long after startup or never. */
+/** Modules that take milliseconds to load, with the functions of theirs that are called long after startup or never. */
 const deferred: Readonly<Record<string, { readonly members: readonly string[]; readonly by: RegExp }>> = {
   // In the car, Node's zlib does this work.
   fflate: { members: ['deflateSync', 'inflateSync'], by: /./ },
@@ -107,11 +109,11 @@ const deferred: Readonly<Record<string, { readonly members: readonly string[]; r
   },
   // commander spawns programs for commands that are separate executables.
   'node:child_process': { members: ['spawn'], by: /\/node_modules\/commander\// },
-  // Importing all members, as bundled code does, also loads worker threads and the text comparison code.
+  // Importing everything, as bundled code does, would also load worker threads and the code that compares texts.
   'node:util': { members: ['getSystemErrorName', 'isDeepStrictEqual', 'promisify'], by: /^(?!.*\/node_modules\/)/ },
 };
 
-/** Loads a module when one of its members is first called. */
+/** Loads a module only when one of these functions is first called. */
 export const deferring: Plugin = {
   name: 'deferring',
   setup({ onResolve, onLoad }) {
@@ -135,8 +137,8 @@ export const deferring: Plugin = {
 };
 
 /**
- * Files that the program reads at run time, by their path relative to it: the shipped profiles, the page, the HTTP
- * API document, and Swagger UI, which shows that document.
+ * Files that the program reads at run time, by their path relative to the program: the shipped profiles, the page, the
+ * HTTP API document, and Swagger UI, which shows that document.
  */
 function filesBeside(): readonly (readonly [place: string, from: string])[] {
   const config = join(root, 'config');
@@ -158,7 +160,7 @@ function filesBeside(): readonly (readonly [place: string, from: string])[] {
 }
 
 /**
- * Loads Node's own modules with `require`. If a module is imported, Node reads all its members at once, and some of
+ * Loads Node's own modules with `require`. When a module is imported, Node reads all its exports at once, and some of
  * them load code that the program never uses: `node:http` loads undici, which alone costs 6 MiB of private memory and
  * 20 ms.
  */
@@ -166,7 +168,7 @@ export const requiring: Plugin = {
   name: 'requiring',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      // A dynamically imported module is a separate entry: otherwise the bundler leaves only `default` of it.
+      // A module that is imported dynamically is a separate entry: otherwise the bundler would keep only its `default`.
       kind === 'import-statement' ? { path, namespace: 'required' } : { path, external: true },
     );
     onLoad({ filter: /./, namespace: 'required' }, ({ path }) => ({ contents: `module.exports = require('${path}')` }));
@@ -174,7 +176,8 @@ export const requiring: Plugin = {
 };
 
 /**
- * Contents of the files next to the program, by path: {@link filesBeside}, and profile contents (config/prepared.ts).
+ * Contents of the files next to the program, by path: those of {@link filesBeside}, and parsed profiles
+ * (config/prepared.ts).
  */
 export function contentsBeside(): ReadonlyMap<string, Uint8Array> {
   const files = filesBeside();
@@ -187,12 +190,13 @@ export function contentsBeside(): ReadonlyMap<string, Uint8Array> {
 }
 
 /**
- * Bundles the program into a folder after removing its older files. Returns which input went into which output file.
+ * Bundles the program into a folder, from which it first removes older files. Returns which input went into which
+ * output file.
  */
 export async function bundleProgram(folder: string = dist): Promise<Metafile> {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    // Other scripts write to this folder too: executables and packages (scripts/package.ts), the library
-    // (scripts/library.ts), the site (scripts/site.ts) and the release files (scripts/release.ts).
+    // Other scripts write to this folder, too: executables and packages (scripts/package.ts), the library
+    // (scripts/library.ts), the site (scripts/site.ts) and the files of a release (scripts/release.ts).
     if (!/^(?:vigie[-_]|(?:library|site|release)$)/.test(name)) rmSync(join(folder, name), { recursive: true });
   }
   const { metafile } = await build({

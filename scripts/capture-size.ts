@@ -1,6 +1,6 @@
 /**
- * Prints the size of the frames of a capture, compared with the same frames as packed candump and MDF4: from the drive
- * of the bench car, or from a log. `node scripts/capture-size.ts [LOG]`
+ * Prints how large the frames of a capture are, compared with the same frames as packed candump and MDF4. The frames
+ * come from the drive of the bench car, or from a log. `node scripts/capture-size.ts [LOG]`
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

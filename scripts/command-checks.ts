@@ -6,7 +6,7 @@ import { withSection } from './generated-section.ts';
 const unanswered = new Set<string>(['message', 'arrival', 'repetition', 'signature', 'replay']);
 
 export function commandsPage(): string {
-  // The text below the table says which checks are repeated.
+  // The text below the table on the page says which checks are repeated.
   const rows = checks
     .filter(({ demand }) => demand !== 'still so')
     .map(({ stage, name, demand, codes }, index) => {

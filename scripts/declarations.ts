@@ -1,6 +1,7 @@
 /**
  * Exports of each sub-path of the package, as declared by the compiler: one file per sub-path in `assembly/generated/`,
- * so that a review shows changes for programs that use the package. Types that are not exported appear only by name.
+ * so that a review shows what changes for programs that use the package. Types that are not exported appear only by
+ * name.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,7 +19,7 @@ const subPaths = new Map(
   ),
 );
 
-/** Runs the compiler on the modules of the package. @throws Error if it reports an error */
+/** Runs the compiler on the modules of the package. @throws Error if the compiler reports an error */
 export function compileLibrary(folder: string, ...options: readonly string[]): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const project = ['-p', join(root, 'scripts/library'), '--outDir', folder];
@@ -27,7 +28,7 @@ export function compileLibrary(folder: string, ...options: readonly string[]): v
 
 let made: ReadonlyMap<string, string> | undefined;
 
-/** The generated files: path of each and how it is made. The compiler runs once for all. */
+/** The generated files: the path of each and the function that makes it. The compiler runs once for all of them. */
 export const declarationFiles: readonly { readonly file: string; make(): string }[] = [...subPaths.keys()].map(
   (name) => ({
     file: `assembly/generated/${name}.d.ts`,
@@ -50,9 +51,9 @@ function compiledDeclarations(): ReadonlyMap<string, string> {
 
 /** Statements of one declaration file, and the origin of its imported names. */
 interface Declared {
-  /** Statements with their comments, by name; overloads of a function are joined. */
+  /** Statements with their comments, by name. Overloads of a function are joined. */
   readonly own: ReadonlyMap<string, string>;
-  /** Imported names, each with its file and its name there. */
+  /** Imported names, each with the file from which it comes and its name there. */
   readonly from: ReadonlyMap<string, readonly [file: string, name: string]>;
   readonly exported: readonly string[];
 }
@@ -124,7 +125,7 @@ function statementsOf(text: string): string[] {
   for (const line of text.split('\n')) {
     if (lines.length === 0 && line.trim() === '') continue;
     lines.push(line);
-    // Contents and comment lines are indented.
+    // The contents of statements and the lines of comments are indented.
     const ends = /^\S.*;$|^\}/.test(line) || /^\s+.*\}\)?;$/.test(line);
     if (ends && !line.startsWith('/*') && isWhole(lines)) {
       found.push(lines.join('\n'));

@@ -1,6 +1,6 @@
 /**
- * Writes all files that are generated from the schemas. `--check` writes nothing and fails if a committed file differs
- * from the generated one.
+ * Writes all generated files. With `--check`, writes nothing and fails if a committed file differs from the generated
+ * one.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-/** Tests of each area of the hub, files and folders; `npm run test:hub -- AREA…` runs them. */
+/** Tests (files and folders) of each area of the hub. `npm run test:hub -- AREA…` runs them. */
 export const hubAreas: Readonly<Record<string, readonly string[]>> = {
-  // From a car to the database and the interface, commands, a killed hub, cars of the bench.
+  // From a car to the database and the interface; commands; a killed hub; cars of the bench.
   thread: [
     'test/hub/start/hub.test.ts',
     'test/hub/start/commands.test.ts',
@@ -25,7 +25,8 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/signals.engine.test.ts',
     'test/hub/start/document.test.ts',
   ],
-  // Received, abandoned and missing numbers; their metric; repeated messages of cars; brokers that lose messages.
+  // Numbers that were received, abandoned or are missing; their metric; messages that cars repeat; brokers that lose
+  // messages.
   numbers: [
     'test/hub/core/numbers.test.ts',
     'test/hub/core/lives.test.ts',
@@ -48,7 +49,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   ],
   // Messages that one hub receives reach viewers at another.
   live: ['test/hub/core/live.test.ts', 'test/hub/start/live.test.ts', 'test/hub/start/live.engine.test.ts'],
-  // The operations, monitors in real cars, delivery of their events to receivers.
+  // The operations, monitors in real cars, and the delivery of their events to receivers.
   monitors: [
     'test/hub/core/monitor-sync.test.ts',
     'test/hub/start/monitors.test.ts',
@@ -58,8 +59,8 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/deliveries.test.ts',
     'test/hub/start/deliveries.engine.test.ts',
   ],
-  // A car is added, enrolled, expired, renewed, removed, refused and forgotten; access rights of users, and of clients
-  // at the broker.
+  // A car is added, enrolled, expires, is renewed, removed, refused and forgotten; access rights of users, and of
+  // clients at the broker.
   enrol: [
     'test/hub/core/registry-state.test.ts',
     'test/hub/start/enrolment.test.ts',
@@ -78,7 +79,8 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/database/registry-postgres.engine.test.ts',
     'test/commands/hub-registry.test.ts',
   ],
-  // A configuration for a few cars, for all, for offline cars; a car that rolls back; a stopped rollout.
+  // A configuration for a few cars, for all cars, and for offline cars; a car that rolls back; a roll-out that was
+  // stopped.
   rollout: [
     'test/hub/core/rollouts.test.ts',
     'test/hub/start/rollout.test.ts',
@@ -86,7 +88,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/assembly/generation.test.ts',
     'test/commands/hub-rollout.test.ts',
   ],
-  // hub.yaml, and hubs with Mosquitto, NATS and RabbitMQ: restarts, and one of two killed while cars drive.
+  // hub.yaml; hubs with Mosquitto, NATS and RabbitMQ: restarts, and one of two hubs is killed while cars drive.
   brokers: [
     'test/config/hub.test.ts',
     'test/adapters/mqtt/shared.engine.test.ts',
@@ -109,7 +111,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/broker.engine.test.ts',
     'test/commands/hub-brokers.engine.test.ts',
   ],
-  // Records removed after the retention of their kind, and records that are always retained.
+  // Records that are removed when the retention of their kind has passed, and records that are always retained.
   retention: ['test/hub/start/retention.test.ts', 'test/hub/start/retention.engine.test.ts'],
   // An older copy of the database is restored.
   restore: ['test/hub/start/backup.test.ts', 'test/hub/start/restore.test.ts', 'test/hub/start/restore.engine.test.ts'],

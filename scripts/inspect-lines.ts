@@ -26,7 +26,7 @@ export function inspectPage(): string {
   return withSection('docs/inspect.md', 'lines', lists.join('\n'));
 }
 
-/** @param shown lines of earlier lists: later lists only name these fields */
+/** @param shown rows of earlier lists: later lists only name the fields in these rows */
 function listOf({ description, properties = {}, required = [] }: Described, shown: Set<string>): string {
   const kind = String(properties['kind']?.const);
   const rows = rowsOf(properties, required, '').filter((row) => !row.startsWith('- `kind`'));
@@ -42,7 +42,7 @@ function rowsOf(
   required: readonly string[],
   prefix: string,
 ): string[] {
-  /** Names by the fields below them, because some have the same fields. */
+  /** Names of objects by their fields, because some objects have the same fields. */
   const named = new Map<string, string>();
   return Object.entries(properties).flatMap(([name, field]) => {
     const { description = '' } = field;

@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const library = join(dist, 'library');
 
-/** Files that modules read at run time or import as JavaScript, by path in the project. */
+/** Files that modules read at run time or import as JavaScript, by their path in the project. */
 const beside = [
   'config/generated/validators.js',
   'config/generated/validators.d.ts',
@@ -46,18 +46,18 @@ export async function buildLibrary(): Promise<void> {
     const file = join(entry.parentPath, entry.name);
     writeFileSync(file, withoutOptionalPackages(withJavaScriptNames(readFileSync(file, 'utf8'))));
   }
-  // Modules read their version from this file; all other fields are in the manifest of the package.
+  // Modules read their version from this file. All other fields are in the manifest of the package.
   const { version, type } = manifest;
   writeFileSync(join(library, 'package.json'), `${JSON.stringify({ version, type })}\n`);
 }
 
-/** Replaces the source module names that the compiler leaves in declarations. */
+/** Replaces the names of source modules that the compiler leaves in declarations. */
 function withJavaScriptNames(declarations: string): string {
   return declarations.replaceAll(/((?:from|import)\s*\(?['"]\.[^'"]*?)(?<!\.d)\.ts(['"])/g, '$1.js$2');
 }
 
 /**
- * Prevents compiler errors for packages that only the HTTP interface needs, in projects that check declarations
+ * Prevents compiler errors about packages that only the HTTP interface needs, in projects that check declarations
  * without having these packages installed.
  */
 function withoutOptionalPackages(declarations: string): string {
@@ -66,9 +66,9 @@ function withoutOptionalPackages(declarations: string): string {
   return declarations.replaceAll(imports, '// @ts-ignore: an optional package\n');
 }
 
-/** Packs the build and installs it in the project in a folder. */
+/** Packs the build, and installs it in the project in a folder. */
 function installLibrary(folder: string): void {
-  // `prepare` would build again.
+  // The script `prepare` would build everything again.
   npm(root, 'pack', '--ignore-scripts', '--pack-destination', dist);
   npm(folder, 'install', join(dist, `${manifest.name}-${manifest.version}.tgz`));
 }
@@ -78,13 +78,13 @@ function npm(folder: string, ...args: readonly string[]): void {
   if (status !== 0) throw new Error(`npm ${args.join(' ')} in ${folder}: ${error?.message ?? `status ${status}`}`);
 }
 
-/** Returns the version of the Node that runs npm: scripts run on the project's own. */
+/** Returns the version of the Node that runs npm, because scripts themselves run on the project's own Node. */
 function versionOfMachine(): string {
   const node = process.env['npm_node_execpath'] ?? process.execPath;
   return spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim().replace(/^v/, '');
 }
 
-/** Returns the last line of the installation's output. */
+/** Returns the last line that the installation prints. */
 export function nextStep(folder: string, version: string): string {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const next = `library: installed in ${folder}; see docs/embedding.md for a first program`;

@@ -1,6 +1,6 @@
 /**
- * Advice for operators about log events, for docs/log-events.md. An event without advice needs no action, or its
- * members describe the action.
+ * Advice for operators about log events, for docs/log-events.md. An event without advice needs no action, or its fields
+ * describe the action.
  */
 import type { LogEvent } from '../protocol/log-events.ts';
 

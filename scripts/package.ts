@@ -6,8 +6,8 @@
  * `--write` builds everything and writes the table in docs/packaging.md. Fails if an included Node is past its end of
  * support and that page does not say so.
  *
- * Needs Debian's qemu-user-static and the C libraries of the other architectures (`scripts/package/install.sh`), and
- * the npm registry for their Node the first time.
+ * Needs Debian's qemu-user-static and the C libraries of the other architectures (`scripts/package/install.sh`), and,
+ * on the first run, the npm registry to download Node for them.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -87,7 +87,7 @@ function progress(file: string, step: string): void {
   console.error(`${seconds} s  ${relative(root, file)}: ${step}`);
 }
 
-/** Returns the shortest duration of several starts that do nothing, ms: other load on the machine only adds to it. */
+/** Returns the minimum time in ms of several runs of `--version`: other load on the machine can only add to it. */
 function start(target: PackageTarget, executable: string): number {
   const [program, ...args] = runner(target, executable) as [string, ...string[]];
   const times = Array.from({ length: STARTS }, () => {

@@ -11,10 +11,10 @@ import { pageFiles } from '../adapters/http/documents.ts';
 import { generated, kilobytes, launch, openFeed, startBench, startFeed, VALUES } from './page-feed.ts';
 
 const ROUNDS = 21;
-/** Delay between two clicks, ms: the car refuses more than 10 commands of a kind within 10 s. */
+/** Delay in ms between two clicks: the car refuses more than 10 commands of a kind within 10 s. */
 const PAUSE = 1_100;
 const RATE = 60;
-/** Duration of the trace, s. */
+/** Duration of the trace in s. */
 const TRACED = 10;
 
 const browser = await launch();
@@ -26,7 +26,7 @@ await browser.close();
 
 /**
  * Measures the time from a click to the change in the car, and from there to the page. All three times are by this
- * machine's clock: the click and the words in the page as seen by the page, the change as timestamped by the car.
+ * machine's clock: the page sees the click and the new words, and the car timestamps the change.
  */
 async function measureTimes(from: Browser): Promise<void> {
   const bench = await startBench('--scenario', 'parked');
@@ -62,9 +62,9 @@ async function measureTimes(from: Browser): Promise<void> {
   await bench.end();
 }
 
-/** Clicks, and waits until the header of the doors card shows `words`. Returns both times, UTC ms. */
+/** Clicks, and waits until the header of the doors card shows `words`. Returns both times in UTC ms. */
 async function clickAndSee(page: Page, button: Locator, words: string): Promise<readonly [number, number]> {
-  // As a string: this script has no browser types.
+  // A string, because this script has no types for browsers.
   await page.evaluate(`(() => {
     const card = document.querySelector('section[aria-label="Doors"]');
     const now = () => performance.timeOrigin + performance.now();
@@ -84,7 +84,7 @@ async function clickAndSee(page: Page, button: Locator, words: string): Promise<
   return page.evaluate('window.seen');
 }
 
-/** Calls `changed` with the car's timestamp of each change of its locks, UTC ms. */
+/** Calls `changed` with the car's time of each change of its locks, in UTC ms. */
 async function followLocks(url: string, signal: AbortSignal, changed: (at: number) => void): Promise<void> {
   const live = await fetch(`${url}/live`, { signal });
   let rest = '';
@@ -110,9 +110,9 @@ interface TraceEvent {
   readonly tid: number;
   readonly name: string;
   readonly args?: { readonly name?: string };
-  /** Duration, µs. */
+  /** Duration in µs. */
   readonly dur?: number;
-  /** Processor time, which other programs do not affect, µs. */
+  /** Processor time in µs, which other programs do not affect. */
   readonly tdur?: number;
 }
 
@@ -126,7 +126,7 @@ async function measureThread(from: Browser): Promise<void> {
   while (performance.now() - begin < TRACED * 1_000) {
     feed.send();
     updates++;
-    // A late timer does not delay later ones.
+    // If a timer is late, the later ones are not delayed.
     const wait = begin + (updates * 1_000) / RATE - performance.now();
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, wait)));
   }

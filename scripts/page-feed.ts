@@ -1,6 +1,4 @@
-/**
- * Common part of page-cost.ts and page-heap.ts: a browser, a bench, and a car with 300 values that change on demand.
- */
+/** Common parts of page-cost.ts and page-heap.ts: a browser, a bench, and a car whose 300 values change on demand. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -57,7 +55,7 @@ export interface Feed {
   close(): void;
 }
 
-/** Serves the files of the page and a car with 300 values that the script changes. */
+/** Serves the files of the page, and a car with 300 values that the script changes. */
 export async function startFeed(): Promise<Feed> {
   const followers = new Set<ServerResponse>();
   const paths = Array.from({ length: VALUES }, (_, index) =>
@@ -94,7 +92,8 @@ export async function startFeed(): Promise<Feed> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     send: () => {
       const text = batch();
-      // If a browser cannot keep up, skip it: otherwise this process would buffer the unread data.
+      // If a browser cannot keep up, skip it: otherwise this process would buffer the data that the browser has not
+      // read.
       for (const one of followers) if (!one.writableNeedDrain) one.write(text);
     },
     close: () => {

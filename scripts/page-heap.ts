@@ -10,24 +10,25 @@ import { kilobytes, launch, openFeed, startBench, startFeed, VALUES } from './pa
 const [early = 5, late = 15] = process.argv.slice(2, 4).map(Number);
 const wanted = process.argv.slice(4);
 const MINUTE = 60_000;
-/** Changes of the simulated values per second. */
+/** Number of changes of the simulated values per second. */
 const RATE = 10;
 /** VIN of a car of the hub. */
 const CAR = 'VF3VGEBENCH000001';
 /**
- * Number of collections, of which the smallest heap size counts: the debugger that requests them leaves varying
- * objects.
+ * Number of collections, of which the smallest heap counts: the debugger that requests the collections leaves a varying
+ * number of objects.
  */
 const COLLECTIONS = 5;
 
-/** Sizes, bytes. */
+/** Sizes in bytes. */
 interface Sizes {
   /** Used heap after a forced collection, as reported by V8. */
   readonly used: number;
-  /** Part that the page's script can reach: the memory that it retains. */
+  /** Part that the page's script can reach, which is the memory that the script retains. */
   readonly kept: number;
   /**
-   * Compiled script code, which V8 recompiles and optimises if it runs often: neither data nor controlled by the page.
+   * Compiled code of scripts. V8 compiles and optimises it again if it runs often, so it is not data, and the page does
+   * not control it.
    */
   readonly code: number;
 }
@@ -44,11 +45,11 @@ const bench = await startBench();
 const hub = await startBench('--cars', '5');
 const measured: Measured[] = [];
 
-/** Opens each view in a separate process, because a heap belongs to one page. */
+/** Opens each view in a separate browser process, so that its heap belongs to one page. */
 async function open(name: string, show: (page: Page) => Promise<unknown>): Promise<void> {
   if (wanted.length > 0 && !wanted.some((one) => name.startsWith(one))) return;
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  // A busy machine must not cause a failure.
+  // A busy machine must not make this fail.
   context.setDefaultTimeout(300_000);
   const page = await context.newPage();
   await show(page);
@@ -90,7 +91,7 @@ async function reachable({ session }: Measured): Promise<Omit<Sizes, 'used'>> {
     const bytes = nodes[node + size] as number;
     const name = types[0][nodes[node + type] as number];
     if (name === 'code') code += bytes;
-    // Native: part of the DOM, which is outside of the script's heap.
+    // Native memory is part of the DOM, which is outside the heap of the script.
     else if (name !== 'native') kept += bytes;
   }
   return { kept, code };

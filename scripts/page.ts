@@ -1,4 +1,7 @@
-/** Builds the page (page/) as browsers load it: one script, one style sheet, and the licences of their contents. */
+/**
+ * Builds the page (page/) in the form in which browsers load it: a script, a style sheet, and the licences of their
+ * contents.
+ */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +46,7 @@ export function pageFile(name: string): () => Uint8Array {
   return () => readFileSync(join(page, name));
 }
 
-/** Returns the licence of each package in the script, sorted by package name. */
+/** Returns the licences of the packages in the script, sorted by package name. */
 export async function pageLicences(): Promise<string> {
   const { inputs } = await bundleScript();
   const packages = new Set(inputs.flatMap((file) => /^(node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));

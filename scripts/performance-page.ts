@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { withSection } from './generated-section.ts';
 
-/** A table of the results, with its cells by row. */
+/** A table in the results, with its cells by row. */
 interface ResultTable {
   readonly section: string;
   readonly title: string;
@@ -10,7 +10,7 @@ interface ResultTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Figures that the page compares with those of other programs. `table`: first words of its title. */
+/** Figures that the page compares with those of other programs. `table`: first words of the title of a table. */
 type Comparison = readonly [work: string, section: string, table: string, column: string];
 
 const comparisons: readonly Comparison[] = [

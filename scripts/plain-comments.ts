@@ -1,5 +1,5 @@
 /**
- * Part of `npm run check`: comments must name who does what, like messages (lint/plain-messages.grit). Prints
+ * Part of `npm run check`: comments must say who does what, as messages must (lint/plain-messages.grit). Prints
  * violations.
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const unclear =
   /\b([Nn]one (is|are)|[Nn]obody|(is|are|was|were|been|be) told|[Ww]hoever)\b|(?<=(\/\/|\/\*\*|^\s*\*) )(What|Of|Whose) /;
 const comment = /^\s*(\/\/|\/?\*).*|(\/\*\*|\/\/ ).*/;
 
-/** Returns the comment lines that contain a phrase that hides who does something. */
+/** Returns the lines of comments that contain a phrase which hides who does something. */
 export function unclearComments(text: string): readonly { readonly line: number; readonly phrase: string }[] {
   return text.split('\n').flatMap((content, index) => {
     const phrase = unclear.exec(comment.exec(content)?.[0] ?? '')?.[0];

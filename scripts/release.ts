@@ -43,7 +43,7 @@ and add the files of dist/release to the release of ${tag} at ${values.repositor
   process.exitCode = 1;
 }
 
-/** Commits and tags, unless an earlier run did so for this commit. */
+/** Commits and tags, unless an earlier run has already done so for this commit. */
 function commitRelease(repository: string, version: string, tag: string): void {
   const manifest = withRepository(read(files.manifest), repository);
   const changes = run('git', 'status', '--porcelain').trim();
@@ -66,7 +66,7 @@ async function makeFiles(names: readonly string[], version: string, tag: string,
   mkdirSync(release, { recursive: true });
   const prefix = `vigie-${version}`;
   run('git', 'archive', `--prefix=${prefix}/`, '--output', join(release, `${prefix}-source.tar.gz`), tag);
-  // The library is already built: without this option npm would run `prepare`, which builds it again.
+  // The library is already built. Without this option, npm would run `prepare`, which builds it again.
   run('npm', 'pack', '--ignore-scripts', '--pack-destination', release);
   run(process.execPath, 'scripts/package.ts', ...names, ...(quick ? ['--quick'] : []));
   const dist = join(root, 'dist');
@@ -80,7 +80,7 @@ async function makeFiles(names: readonly string[], version: string, tag: string,
   writeFileSync(join(release, 'NOTES.md'), notesOf(read(files.changelog)));
 }
 
-/** @throws Error with the output if the command fails */
+/** @throws Error with the command's output if the command fails */
 function run(command: string, ...args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: root, encoding: 'utf8' });
   if (status === 0) return stdout;

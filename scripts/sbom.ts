@@ -1,7 +1,6 @@
 /**
- * `npm run sbom`: writes the software bills of materials (CycloneDX 1.6, JSON) to `dist/`: those of each executable
- * (also for its Debian package), of the script package for armhf, and of the npm package. Each package contains its
- * own.
+ * `npm run sbom`: writes the software bills of materials (CycloneDX 1.6, JSON) to `dist/`: for each executable and its
+ * Debian package, for the script package for armhf, and for the npm package. Each package contains its own bill.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * `npm run screenshots -- FOLDER NAME …`: captures every view of the page, or the named ones, on a phone, a small and a
- * wide screen, light and dark, for visual review. The car is that of the bench, the cars those of `bench --cars 5`.
+ * `npm run screenshots -- FOLDER NAME …`: captures every view of the page, or the named views, on a phone, a small and
+ * a wide screen, light and dark, for people to review. The car is that of the bench, the hub's cars are those of `bench
+ * --cars 5`.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,11 +14,11 @@ import { findPeer } from '../test/rig/peers.ts';
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 const WIDTHS = [390, 820, 1440];
 const SCHEMES = ['light', 'dark'] as const;
-/** Delay before a screenshot in which plots and lists fill, ms. */
+/** Delay in ms before a screenshot, in which plots and lists fill. */
 const SETTLED = 4_000;
-/** Delay after a change of colours, ms: transitions end, and maps are redrawn once a second. */
+/** Delay in ms after a change of colours: transitions must end, and maps are redrawn once a second. */
 const RECOLOURED = 1_500;
-/** Longest wait for something to appear, ms: a busy machine must not cause a failure. */
+/** Longest wait in ms until something appears: a busy machine must not make this fail. */
 const PATIENCE = 300_000;
 
 interface Shot {
@@ -41,7 +42,7 @@ const car: readonly Shot[] = [
   { name: 'wire', hash: '#wire' },
   { name: 'scenes', hash: '#scenes' },
   {
-    // Last: by now the car has driven a distance.
+    // This view comes last, because the car has then driven some distance.
     name: 'journey',
     hash: '#journey',
     act: async (page) => {
@@ -99,15 +100,15 @@ async function shoot(target: string, all: readonly Shot[], options: readonly str
       await page.goto(`${url}/${hash}`);
       await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
       await act?.(page);
-      // The screenshot is taller than the window, and the browser draws only visible rows. The policy of the page
-      // forbids injected style elements, so the script adopts a constructed style sheet.
+      // The screenshot is taller than the window, and the browser draws only visible rows. The page's policy forbids
+      // injected style elements, so the script adopts a constructed style sheet.
       await page.evaluate(`(() => {
         const sheet = new CSSStyleSheet();
         sheet.replaceSync('.row { content-visibility: visible !important }');
         document.adoptedStyleSheets = [sheet];
       })()`);
       await page.waitForTimeout(SETTLED);
-      // Otherwise the page header would cover the middle of the screenshot.
+      // Otherwise the page's header would cover the middle of the screenshot.
       await page.evaluate('scrollTo(0, 0)');
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });

@@ -1,6 +1,6 @@
 /**
- * Lists the files that use each numeric user setting. The compiler finds them: each setting is renamed in its
- * declaration, so that files that use it no longer compile.
+ * Lists the files that use each numeric setting for users. The compiler finds them: each setting is renamed in its
+ * declaration, so that the files that use it no longer compile.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,8 +13,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const DECLARATIONS = ['protocol/settings.ts'];
 
 /**
- * Returns the files that use each setting, with its declaration first and without tests. Settings with equal names are
- * counted as one.
+ * Returns the files that use each setting, first the one that declares it, and without tests. Settings that have the
+ * same name are counted as one.
  */
 export function settingFiles(): ReadonlyMap<string, readonly string[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'vigie-settings-'));
@@ -32,7 +32,7 @@ export function settingFiles(): ReadonlyMap<string, readonly string[]> {
       if (path === undefined || message === undefined) continue;
       const quoted = new Set([...message.matchAll(/['"](\w+)['"]/g)].map(([, name]) => name as string));
       const text = readFileSync(join(root, path), 'utf8');
-      // If several members of one object do not match, the compiler reports only the first; the others are near it.
+      // If several properties of an object do not match, the compiler reports only the first; the others are near it.
       const around = text.split('\n').slice(Math.max(0, Number(place) - 4), Number(place) + 4);
       for (const { names } of groups.filter((group) => group.names.some((name) => quoted.has(name)))) {
         for (const name of names)
@@ -45,7 +45,10 @@ export function settingFiles(): ReadonlyMap<string, readonly string[]> {
   }
 }
 
-/** Returns true if the text names the member: types that lack it also cause errors in places that do not name it. */
+/**
+ * Returns true if the text contains the name: types without the property also cause errors in places that do not name
+ * it.
+ */
 function isNamed(name: string, text: string): boolean {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
   return new RegExp(`[.{,'"]\\s*${name}\\b|\\b${name}\\s*[:,}?]`).test(code);
@@ -56,7 +59,7 @@ interface Group {
   readonly names: readonly string[];
 }
 
-/** Renames each setting in the file. Returns the settings grouped by declaration. */
+/** Renames each setting in the file. Returns the settings, grouped by declaration. */
 function rename(scratch: string, file: string): Group[] {
   const groups: Group[] = [];
   const declaration = /^( +)(\w+): (time|size|number)\(/gm;

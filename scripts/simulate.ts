@@ -1,6 +1,6 @@
 /**
- * `npm run simulate`: simulates the world of a seed, or all small worlds, or searches for a seed whose world breaks an
- * invariant.
+ * `npm run simulate`: simulates the world of one seed, or all small worlds, or searches for a seed whose world breaks
+ * an invariant.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const USAGE =
   'usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m | --runs N [--for 15m] [--ledger FOLDER]] ' +
   '[--all] [--jobs J] | --small';
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Number of worlds between two writes of the ledger, each with a progress report. */
+/** Number of worlds between two writes of the ledger. Each write comes with a progress report. */
 const WORLDS_PER_REPORT = 25;
 
 const { values } = parseArgs({
@@ -118,7 +118,7 @@ function minutesSince(begun: number): number {
   return (performance.now() - begun) / 60_000;
 }
 
-/** Simulates all small worlds: every step of the second command, every disk operation. */
+/** Simulates all small worlds: one for every step of the second command and every disk operation. */
 async function liveThroughSmall(): Promise<void> {
   const { worlds, different, broken } = await explore({ steps: 1, cuts: 1, media: 2 });
   console.log(`${worlds} small worlds, ${different.size} different, ${broken.length} with a broken invariant`);
@@ -136,7 +136,7 @@ function report(seed: number, { hash, faults, lines, counts, lasted, breaches }:
   for (const { invariant, detail } of breaches) console.log(`  broken: ${INVARIANTS[invariant]} ${detail}`);
 }
 
-/** Prints the shortest story with the same outcome. */
+/** Prints the shortest story that has the same outcome. */
 async function explain(plan: Plan, outcome: Outcome): Promise<void> {
   process.exitCode = 1;
   const short = await shrink(plan, outcome);
@@ -151,7 +151,7 @@ function numberOf(text: string, name: string): number {
   process.exit(2);
 }
 
-/** Returns the milliseconds of `90s`, `10m` or `2h`. */
+/** Returns the milliseconds that `90s`, `10m` or `2h` means. */
 function durationOf(text: string, name: string): number {
   const seconds = secondsOf(text);
   if (seconds !== undefined) return seconds * 1_000;

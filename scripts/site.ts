@@ -1,8 +1,8 @@
 /**
- * `npm run docs [-- --out FOLDER --base /PATH/]`: builds the pages of the project as a site, in dist/site: README.md,
- * docs/ and the other pages, with a search, and the API of the library from `assembly/generated/*.d.ts`. Its tools have
- * separate packages (scripts/site/package.json), which it installs there the first time. Fails if a link leads to a
- * missing page.
+ * `npm run docs [-- --out FOLDER --base /PATH/]`: builds the pages of the project as a site in dist/site: README.md,
+ * docs/ and the other pages, with a search, and the API of the library from `assembly/generated/*.d.ts`. The tools are
+ * packages of their own (scripts/site/package.json), which it installs the first time. Fails if a link leads to a page
+ * that is missing.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tools = join(root, 'scripts/site');
 const site = join(tools, '.pages');
-/** Pages; the first is the front page. */
+/** Pages. The first one is the front page. */
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md', 'CHANGELOG.md'];
 
 try {
@@ -27,7 +27,7 @@ try {
   for (const page of pagesIn(site)) copyLinked(page);
   describeLibrary();
   mkdirSync(join(site, '.vitepress'));
-  // Files that are not pages are served unchanged. VitePress treats links to them as links to pages without file
+  // Files that are not pages are served unchanged. VitePress treats links to them as links to pages without a file
   // extension.
   const served = 'ignoreDeadLinks: [/\\.(?:py|cddl|json)$/]';
   writeFileSync(
@@ -46,7 +46,7 @@ function installTools(): void {
   run(tools, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
 }
 
-/** Copies files of the project to which a page links: pages as pages, others unchanged. */
+/** Copies files of the project to which a page links: pages as pages, other files unchanged. */
 function copyLinked(page: string): void {
   for (const [, link = ''] of readFileSync(join(site, page), 'utf8').matchAll(/\]\(([^)#:\s]+)[^)\s]*\)/g)) {
     const file = join(dirname(page), link);
@@ -56,7 +56,8 @@ function copyLinked(page: string): void {
 }
 
 /**
- * Writes pages to `api/` with the exports of each sub-path of the package. Types that are not exported appear by name.
+ * Writes pages with the exports of each sub-path of the package to `api/`. Types that are not exported appear only by
+ * name.
  */
 function describeLibrary(): void {
   const declarations = join(root, 'assembly/generated');
@@ -113,7 +114,7 @@ function configuration(): object {
   };
 }
 
-/** Returns the pages of docs/, with those first to which README.md links. */
+/** Returns the pages of docs/, beginning with those to which README.md links. */
 function inOrderOfReadme(): readonly string[] {
   const linked = [...readFileSync(join(site, 'README.md'), 'utf8').matchAll(/\]\((docs\/[\w-]+\.md)/g)];
   const all = pagesIn(join(site, 'docs')).map((name) => join('docs', name));
@@ -137,7 +138,7 @@ function tool(name: string, ...args: readonly string[]): void {
   run(tools, join(tools, 'node_modules/.bin', name), ...args);
 }
 
-/** @throws Error with the output if the command fails */
+/** @throws Error with the command's output if the command fails */
 function run(cwd: string, command: string, ...args: readonly string[]): void {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command}: ${error?.message ?? `${stdout}${stderr}`.trim()}`);

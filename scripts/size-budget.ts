@@ -1,12 +1,12 @@
 /**
- * Part of `npm run check`: prints the lines of code of each room, and fails if a room exceeds its entry in
- * `size-budget.json`. A commit that raises an entry must state the benefit for users.
+ * Part of `npm run check`: prints the lines of code in each room, and fails if a room exceeds its entry in
+ * `size-budget.json`. A commit that raises an entry must say how users benefit.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import budget from './size-budget.json' with { type: 'json' };
 
-/** Counts the lines of a TypeScript source, without blank lines and lines that contain only comments. */
+/** Counts the lines of a TypeScript source, without blank lines and without lines that contain only comments. */
 export function linesOfCode(text: string): number {
   return text.split('\n').filter((line) => !/^\s*($|\/\/|\/\*|\*)/.test(line)).length;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run test:hub -- AREA…`: runs the tests of some areas of the hub, or of all without arguments. `npm test` also
- * runs them, and `npm run test:engines` runs those with PostgreSQL and brokers.
+ * `npm run test:hub -- AREA…`: runs the tests of some areas of the hub; without arguments, of all. `npm test` also runs
+ * these tests, and `npm run test:engines` runs those with PostgreSQL and brokers.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

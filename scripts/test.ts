@@ -23,7 +23,7 @@ interface FileResult {
   readonly name: string;
   readonly status: string;
   readonly message: string;
-  /** Start time, UTC ms. */
+  /** Start time in UTC ms. */
   readonly startTime: number;
   readonly endTime: number;
   readonly assertionResults: readonly TestResult[];
@@ -65,7 +65,7 @@ try {
 function summarize({ numPassedTests, numFailedTests, testResults }: Result): void {
   const skipped = testResults.flatMap((file) => file.assertionResults).filter(isSkipped);
   for (const [absence, tests] of countAbsences(skipped)) console.log(`not tested, ${absence}: ${tests} skipped`);
-  // A file that failed to load, or a hook of a whole file, has no failed test.
+  // If a file failed to load, or a hook for a whole file failed, no test has failed.
   const broken = testResults.filter(({ status, assertionResults }) => {
     return status === 'failed' && assertionResults.every((test) => test.status !== 'failed');
   });
@@ -85,7 +85,7 @@ function summarize({ numPassedTests, numFailedTests, testResults }: Result): voi
 function rest(): readonly string[] {
   if (process.env['TEST_REST'] !== '1') return [];
   const files = incomplete(testFiles(root), outcomes === undefined ? [] : readFileOutcomes(outcomes));
-  // Without names, the runner would run all files.
+  // Without file names, the runner would run all files.
   return files.length > 0 ? files : ['--passWithNoTests', 'no file is left'];
 }
 
@@ -101,7 +101,7 @@ function isSkipped({ status }: TestResult): boolean {
   return status !== 'passed' && status !== 'failed';
 }
 
-/** Counts the skipped tests by reason, the most frequent first. */
+/** Counts the skipped tests by reason, with the most frequent reason first. */
 function countAbsences(skipped: readonly TestResult[]): readonly (readonly [absence: string, tests: number])[] {
   const counts = new Map<string, number>();
   for (const { meta, fullName } of skipped) {

@@ -13,7 +13,7 @@ export interface Observed {
   readonly period?: number;
 }
 
-/** What a log contains while a signal is invalid. */
+/** Contents of a log while a signal was invalid. */
 export interface ObservedValidity {
   /** Name of the signal that states the validity. */
   readonly signal: string;

@@ -12,7 +12,7 @@ import { isCode } from './codes.ts';
 import { mostValues, type Observed, type ObservedValidity } from './observed.ts';
 import { type Validity, validityOf } from './validity.ts';
 
-/** What the log contains of one message on one bus. */
+/** Observed values of one message on one bus. */
 interface Seen {
   readonly signals: readonly SeenSignal[];
   /** Identifiers of its frames, with EXTENDED bit. */

@@ -40,7 +40,7 @@ export type Connection =
   | { readonly state: 'lost'; readonly since: number; readonly reason: string }
   | { readonly state: 'sign-in'; readonly scheme: 'Basic' | 'Bearer'; readonly before: Before };
 
-/** What happened to the previous credentials: there were none, they were refused, or they are no longer valid. */
+/** State of the previous credentials: there were none, they were refused, or they are no longer valid. */
 export type Before = 'none' | 'refused' | 'ended';
 
 /** Topics of listeners. The paths of values are topics too. */

@@ -34,9 +34,9 @@ import { serveRegistry } from './registry.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const USER_ID = 1000;
 const HOME = 'home/user';
-/** Path of the files that the ordinary user needs from this script, outside of the home directory. */
+/** Path in the Debian of the files that the ordinary user needs from this script, outside the user's home directory. */
 const TOOLS = 'opt/bare';
-/** Programs for `programs`, by the names that tests use, which are also the names of the Debian packages. */
+/** Programs that `programs` installs, by the names that tests use, which are also the names of the Debian packages. */
 const PROGRAMS = ['python3', 'gcc', 'socat'];
 const TERMINALS = '/dev/ptmx';
 
@@ -77,7 +77,8 @@ registry.close();
 copyOutcomes();
 
 /**
- * Arguments of inside.mjs: the command that starts a bench, or '', the test command, and the arguments of the latter.
+ * Returns the arguments of inside.mjs: the command that starts a bench, or '', the test command, and the latter's
+ * arguments.
  */
 function words(): readonly string[] {
   const [bench, tests] = commandsOfReadme();
@@ -105,7 +106,7 @@ async function enter(args: readonly string[]): Promise<number> {
     `exec chroot --userspec=${USER_ID}:${USER_ID} "$0" /usr/bin/env -i HOME=/${HOME} PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 node /${TOOLS}/inside.mjs "$@"`,
   ].join(' && ');
   // All mounts and processes end with the first process, inside.mjs, which ends when its standard input closes. So
-  // nothing remains if this process is killed.
+  // nothing remains even if this process is killed.
   const child = spawn(
     'unshare',
     ['--mount', '--net', '--pid', '--ipc', '--fork', '--kill-child', 'sh', '-c', steps, system, ...args],
@@ -124,7 +125,7 @@ async function enter(args: readonly string[]): Promise<number> {
   return status === 0 && lacking.length > 0 ? 1 : (status ?? 1);
 }
 
-/** Returns the two commands unchanged, without their comments. */
+/** Returns the two commands of the README unchanged, without the comments after them. */
 function commandsOfReadme(): readonly [bench: string, tests: string] {
   const found = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^ {4}(npm ci && npm \w+) +#/gm)];
   const [bench, tests, ...more] = found.map(([, command]) => command);
@@ -134,7 +135,9 @@ function commandsOfReadme(): readonly [bench: string, tests: string] {
   return [bench, tests];
 }
 
-/** Creates an ordinary user with a clone of the project in an otherwise empty home, and a hosts file with localhost. */
+/**
+ * Creates an ordinary user who has a clone of the project in an otherwise empty home, and a hosts file with localhost.
+ */
 function makeUser(system: string): void {
   const home = join(system, HOME);
   mkdirSync(home, { recursive: true });
@@ -146,13 +149,13 @@ function makeUser(system: string): void {
   copyFileSync(join(import.meta.dirname, 'inside.mjs'), join(system, TOOLS, 'inside.mjs'));
 }
 
-/** Appends the outcomes from the system to the file of this run, if its tests have started. */
+/** Appends the outcomes in the Debian to the file of this run, if its tests have started. */
 function copyOutcomes(): void {
   const [to, from] = [process.env['TEST_OUTCOMES'], join(system, TOOLS, 'outcomes')];
   if (to !== undefined && existsSync(from)) appendFileSync(to, readFileSync(from));
 }
 
-/** Copies the machine's Node and npm, not those of the project: `npm ci` of the README must find them. */
+/** Copies the machine's Node and npm, but not the project's: the README's `npm ci` must install the latter. */
 function copyNode(system: string): void {
   const folders = (process.env['PATH'] ?? '')
     .split(delimiter)

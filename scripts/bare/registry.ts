@@ -1,11 +1,11 @@
-/** Proxy for the npm registry on a socket: the only server that a machine without a network can reach. */
+/** Proxy for the npm registry on a Unix socket: the only server that a machine without a network can reach. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 
-/** Serves registry responses on the Unix socket at `path`. Close the server at the end. */
+/** Serves responses of the registry on the Unix socket at `path`. The caller must close the server at the end. */
 export async function serveRegistry(path: string, registry: string): Promise<Server> {
   const server = createServer((request, response) => {
     const asked = new URL(`.${request.url ?? '/'}`, registry.replace(/\/?$/, '/'));

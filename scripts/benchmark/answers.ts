@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline';
 
 export interface Work {
-  /** Awaited before each round and not timed. */
+  /** Awaited before each round. This time does not count. */
   ready?(): Promise<void>;
-  /** Does the work once and returns the result as text: equal results return equal text. */
+  /** Does the work once and returns the result as a string. Equal results return equal strings. */
   check(): Promise<string> | string;
   /** Does the work once. */
   round(): Promise<void> | void;
@@ -31,8 +31,8 @@ export async function answer(work: Work): Promise<void> {
 }
 
 /**
- * Checksum of decoded values that depends on each bit and on the position of each value, but not on the order of
- * delivery: two 32-bit sums, as in reference/round.h.
+ * Checksum of decoded values that depends on each bit and on the position of each value, but not on the order in which
+ * the values are delivered: two 32-bit sums, as in reference/round.h.
  */
 export class Digest {
   count = 0;
@@ -41,7 +41,7 @@ export class Digest {
   readonly #double = new Float64Array(1);
   readonly #words = new Uint32Array(this.#double.buffer);
 
-  /** @param place number of the frame; @param part number of the value within the frame */
+  /** @param place number of the frame @param part number of the value within the frame */
   add(place: number, part: number, value: number): void {
     // Zeros of both signs count as equal, and so do all NaNs.
     this.#double[0] = value === 0 ? 0 : Number.isNaN(value) ? Number.NaN : value;

@@ -4,7 +4,7 @@ import type { Load } from '../can-kernel/load.ts';
 import { figure } from './contest.ts';
 import type { Section, Table } from './section.ts';
 
-/** Result of `scripts/can-kernel/measure.ts` for a reader: the figures, or the reason why they are missing. */
+/** Result of `scripts/can-kernel/measure.ts` for one reader: its figures, or the reason why there are none. */
 type Said = { readonly name: string } & (Load | { readonly reason: string });
 
 export const hearing: Section = {

@@ -1,6 +1,6 @@
 /**
- * Measures programs against each other. Each runs in a separate process, so that no program uses the compiled code or
- * the heap that another left behind. They alternate round by round, so that other load on the machine affects all
+ * Measures programs against each other. Each runs in a separate process, so that no program uses compiled code or a
+ * heap that another left behind. They alternate round by round, so that other load on the machine affects all of them
  * equally.
  *
  * A program reads requests from standard input, one per line, and answers each with a line:
@@ -20,15 +20,15 @@ export interface Contestant {
   readonly name: string;
   readonly command: string;
   readonly arguments: readonly string[];
-  /** Number of rounds of a slow program, which also warms up only once. */
+  /** Number of rounds for a slow program, which then also warms up for only one round. */
   readonly rounds?: number;
 }
 
 export interface Standing {
   readonly name: string;
-  /** Durations of the rounds, ns, sorted. */
+  /** Sorted durations of the rounds in ns. */
   readonly times: readonly number[];
-  /** Durations of the rounds, ns, in the order of the rounds. */
+  /** Durations of the rounds in ns, in the order in which the rounds ran. */
   readonly rounds: readonly number[];
   /** Result of `check`. */
   readonly outcome: string;
@@ -46,7 +46,7 @@ class Program {
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#complaints += text;
     });
-    // If the process fails, no more answers arrive; the error is reported where they are awaited.
+    // If the process fails, no more answers arrive. The error is reported where an answer is awaited.
     this.#child.on('error', (error) => {
       this.#complaints += error.message;
     });
@@ -61,7 +61,7 @@ class Program {
     return answer.value;
   }
 
-  /** Resolves when the process has exited and can no longer write to a folder that is about to be removed. */
+  /** Resolves when the process has exited and can therefore no longer write to a folder that is about to be removed. */
   async end(): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child;
     this.#child.stdin.end();
@@ -73,7 +73,8 @@ class Program {
 export async function contest(contestants: readonly Contestant[], rounds: number): Promise<Standing[]> {
   const outcomes: string[] = [];
   for (const contestant of contestants) {
-    // In a separate process: functions that the check calls would remain in the inline caches of the measured code.
+    // In a separate process, because functions that the check calls would remain in the inline caches of the measured
+    // code.
     const program = new Program(contestant);
     outcomes.push(await program.ask('check'));
     await program.end();
@@ -81,7 +82,7 @@ export async function contest(contestants: readonly Contestant[], rounds: number
   const programs = contestants.map((contestant) => new Program(contestant));
   try {
     const times = programs.map((): number[] => []);
-    // The first rounds warm up: pages, caches, compilers.
+    // The first rounds only warm up pages, caches and compilers.
     for (let round = 1 - WARMING; round <= rounds; round++) {
       for (const [i, program] of programs.entries()) {
         const most = program.contestant.rounds ?? rounds;
@@ -108,7 +109,10 @@ export function median(times: readonly number[]): number {
   return times.length % 2 === 1 ? upper : ((times[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Returns the names of contestants whose outcome differs from the first. A comparison with them is worthless. */
+/**
+ * Returns the names of the contestants whose outcome differs from that of the first. Comparing their speed is
+ * worthless.
+ */
 export function disagreeing(standings: readonly Standing[]): string[] {
   const [first] = standings;
   return standings.filter(({ outcome }) => outcome !== first?.outcome).map(({ name }) => name);
@@ -116,15 +120,16 @@ export function disagreeing(standings: readonly Standing[]): string[] {
 
 /**
  * Returns the speed relative to the reference: the median of the ratios of all rounds. A slow phase of the machine
- * affects both in the same round, and a delay of only one of them in a few rounds does not change the median.
+ * affects both programs in the same round, and if only one of them is delayed in a few rounds, the median does not
+ * change.
  */
 export function ratioTo(reference: Standing, { rounds }: Standing): number {
   return median(rounds.map((time, i) => (reference.rounds[i] ?? Number.NaN) / time).sort((a, b) => a - b));
 }
 
 /**
- * Returns the cells of one contestant: name, millions per second in the median round, the slowest and the fastest
- * round, and the ratio to the reference by {@link ratioTo}.
+ * Returns the table cells for one contestant: name, millions per second in the median round, in the slowest and in the
+ * fastest round, and the ratio to the reference ({@link ratioTo}).
  */
 export function cells(standing: Standing, count: number, reference: Standing | undefined): string[] {
   const { name, times } = standing;
@@ -133,7 +138,7 @@ export function cells(standing: Standing, count: number, reference: Standing | u
   return [name, rate(median(times)), `${rate(times.at(-1))} to ${rate(times[0])}`, ratio];
 }
 
-/** Formats a number with three significant digits, with at most two decimals from 1 up. */
+/** Formats a number with three significant digits; from 1 up, with at most two decimals. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '';
   return value >= 1 ? value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2) : value.toPrecision(2);

@@ -1,6 +1,6 @@
 /**
- * candied, an npm decoder, as a program of contest.ts. Arguments: network description; traffic; number of frames to
- * decode. `check` prints how many values it returned, and how many of them differ from ours.
+ * candied, an npm decoder, as a program for contest.ts. Arguments: network description, traffic, and number of frames
+ * to decode. `check` prints how many values candied returned, and how many of them differ from those of our decoder.
  */
 import { readFileSync } from 'node:fs';
 import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
@@ -17,7 +17,7 @@ interface Frame {
   readonly payload: number[];
 }
 
-/** Used part of candied. */
+/** The part of candied that is used here. */
 interface Library {
   readonly Can: new () => {
     database: unknown;
@@ -42,7 +42,7 @@ function decode(i: number): ReadonlyMap<string, { readonly value: number }> | un
   try {
     return can.decode(frames[i] as Frame)?.boundSignals;
   } catch {
-    // It fails on some frames, which therefore yield no values.
+    // candied fails on some frames, which therefore yield no values.
     return undefined;
   }
 }

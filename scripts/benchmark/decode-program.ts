@@ -1,6 +1,6 @@
 /**
- * Our decoder as a program of contest.ts. Arguments: network description, traffic, and `calls` for delivery by one call
- * per value instead of as columns.
+ * Our decoder as a program for contest.ts. Arguments: network description, traffic, and `calls` if each value is to be
+ * delivered by a separate call instead of in columns.
  */
 import { readFileSync } from 'node:fs';
 import { DbcDecoder, REPEATED, type Readings } from '../../adapters/can/dbc/index.ts';
@@ -14,7 +14,7 @@ const database = readNetwork(network);
 const wanted = everySignal(database);
 const batches = cut(trafficOf(readFileSync(file)), 4096);
 
-/** Stores the newest value of each signal, like the C reference. */
+/** Stores the newest value of each signal, as the C reference does. */
 class Values implements ReadingSink {
   readonly #values = new Float64Array(wanted.length);
 
@@ -27,7 +27,7 @@ class Values implements ReadingSink {
   alive(): void {}
 }
 
-/** Records delivered values frame by frame. A signal that is only reported alive keeps its previous value. */
+/** Records delivered values frame by frame. A signal that is only reported as unchanged keeps its previous value. */
 class Check implements ReadingSink {
   readonly digest = new Digest();
   frame = 0;
@@ -54,7 +54,7 @@ function cut(traffic: BusTraffic, size: number): FrameBatch[] {
   return batches;
 }
 
-/** Returns one frame of a batch as a batch, so that a check can identify the frame. */
+/** Returns one frame of a batch as a batch of its own, so that a check knows which frame it is. */
 function single(batch: FrameBatch, i: number): FrameBatch {
   const { at, id, bus, flags, length, offset, data } = batch;
   const column = { at: at.subarray(i, i + 1), id: id.subarray(i, i + 1), length: length.subarray(i, i + 1) };
@@ -73,7 +73,7 @@ function note(readings: Readings, from: number, digest: Digest): void {
   }
 }
 
-// Builds the tables once, like the reference.
+// The tables are built only once, as in the reference.
 const decoder = new DbcDecoder(wanted, [{ database }], ['body']);
 if (way === 'columns') {
   let frames = 0;

@@ -1,4 +1,4 @@
-/** Decodes CAN: every signal of every frame to a physical value. */
+/** Decoding CAN: every signal of every frame to a physical value. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,8 +38,8 @@ const kinds: Readonly<Record<FrameKind, string>> = {
 };
 
 /**
- * A round takes a few hundredths of a second, so there are more rounds than elsewhere: one disturbance affects only a
- * few.
+ * A round takes only a few hundredths of a second, so there are more rounds than in other sections: a disturbance then
+ * affects only a few of them.
  */
 const MORE_ROUNDS = 4;
 
@@ -60,7 +60,7 @@ that of a real car (\`scripts/benchmark/made-up-network.ts\`). The Peugeot netwo
 };
 
 const CANDIED = 'candied (npm)';
-/** Frames per round for decoders that need ten microseconds or more per frame. */
+/** Number of frames per round for decoders that need ten microseconds or more per frame. */
 const FEW = 20_000;
 
 /** Like {@link cells}, for a contestant that decodes fewer frames. */

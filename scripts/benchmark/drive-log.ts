@@ -1,4 +1,4 @@
-/** A recorded drive: frames of the bench car's bus on its scripted day, with the same bytes in every run. */
+/** A recorded drive: the frames on the bench car's bus during its scripted day. Every run produces the same bytes. */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { DbcCodec, parseDbc } from '../../adapters/can/dbc/index.ts';
 import { formatCandump } from '../../adapters/can/log/index.ts';
@@ -8,10 +8,10 @@ import { benchNetwork } from './network.ts';
 
 /** 2026-01-01T00:00:00Z. */
 const start = 1_767_225_600_000;
-/** Tick of the simulated car, ms. */
+/** Time in ms between two steps of the simulated car. */
 const tick = 20;
 
-/** Writes the first `frames` frames as `candump -L` would. Returns the duration of the drive, s. */
+/** Writes the first `frames` frames as `candump -L` would. Returns the duration of the drive in s. */
 export async function writeDrive(frames: number, file: string): Promise<number> {
   const { database } = parseDbc(readFileSync(benchNetwork), benchNetwork);
   const clock = new ReplayClock();

@@ -1,7 +1,7 @@
 /**
  * Recorded drives as readings: 27 OBD signals once a second, as comma-separated columns without times. Status has no
- * slot for many of them, so a substitute slot that fits the raw values carries each. The benchmark measures that every
- * signal is transmitted as the integers that the car reported.
+ * slot for many of them, so each signal uses a substitute slot that fits its raw values. The benchmark measures the
+ * transmission of every signal as the integers that the car reported.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ const columns: readonly (readonly [step: number, path: string])[] = [
 /** Raw values at one time, in the order of the signals. */
 export type DriveRow = readonly number[];
 
-/** Returns the rows of every drive in the folder, by file name. Incomplete rows are omitted. */
+/** Returns the rows of every drive in the folder, by file name. Omits incomplete rows. */
 export function readDrives(folder: string): ReadonlyMap<string, readonly DriveRow[]> {
   const files = readdirSync(folder).filter((file) => file.endsWith('.csv'));
   return new Map(files.sort().map((file) => [file, rowsOf(readFileSync(join(folder, file), 'utf8'))]));
@@ -63,16 +63,17 @@ export interface Sampling {
   /** If true, unchanged readings are omitted. */
   readonly onChange: boolean;
   /**
-   * If true, all signals of a row share one time, as one request may cover several. If false, each has its own time.
+   * If true, all signals of a row share one time, as one request may cover several signals. If false, each has its own
+   * time.
    */
   readonly together: boolean;
-  /** Largest deviation of a time from the full second, ms. */
+  /** Largest deviation in ms of a time from the full second. */
   readonly jitter: number;
 }
 
 const START = 1_750_000_000_000;
 
-/** Returns the readings of a drive in time order, rows a second apart. Equal sampling gets equal times. */
+/** Returns the readings of a drive in the order of time, with rows a second apart. Equal options give equal times. */
 export function readingsOf(rows: readonly DriveRow[], { onChange, together, jitter }: Sampling): Reading[] {
   const random = randomOf(1);
   const off = (): number => Math.round((random() * 2 - 1) * jitter);
@@ -100,7 +101,7 @@ function slotOf(path: string): Slot {
   return slot;
 }
 
-/** Returns a generator of numbers from 0 to 1, determined by the seed (Numerical Recipes, section 7.1). */
+/** Returns a generator of numbers from 0 to 1 that the seed determines (Numerical Recipes, section 7.1). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -109,7 +110,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** Splits readings into full batches of `size`. */
+/** Splits readings into full batches of `size`. Omits the rest. */
 export function batchesOf(readings: readonly Reading[], size: number): Reading[][] {
   const count = Math.floor(readings.length / size);
   return Array.from({ length: count }, (_, batch) => readings.slice(batch * size, (batch + 1) * size));

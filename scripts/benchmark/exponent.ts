@@ -1,6 +1,7 @@
 /**
- * Returns the exponent k of y = c·xᵏ by least squares of the logarithms, over the points in the upper half of the
- * (logarithmic) range of x, at least three. Points that are not above 0 are ignored. NaN if fewer than two remain.
+ * Returns the exponent k in y = c·xᵏ, as the least-squares fit of the logarithms, over the points in the upper half of
+ * the (logarithmic) range of x, but at least over three points. Points that are not above 0 are ignored. NaN if fewer
+ * than two points remain.
  */
 export function exponent(points: readonly (readonly [x: number, y: number])[]): number {
   const logs = points.filter(([x, y]) => x > 0 && y > 0).map(([x, y]) => [Math.log(x), Math.log(y)] as const);

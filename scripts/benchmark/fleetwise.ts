@@ -1,7 +1,7 @@
 /**
- * Encodes readings like the AWS FleetWise edge agent: a `VehicleData` message of protobuf with a `CapturedSignal` for
- * each reading (aws-iot-fleetwise-edge, interfaces/protobuf/schemas/cloudBoundMessages/vehicle_data.proto), without the
- * subsequent compression with snappy.
+ * Encodes readings as the AWS FleetWise edge agent does: a protobuf message `VehicleData` with a `CapturedSignal` for
+ * each reading (aws-iot-fleetwise-edge, interfaces/protobuf/schemas/cloudBoundMessages/vehicle_data.proto). Without the
+ * compression with snappy that follows there.
  */
 import type { Reading } from '../../protocol/schema/telemetry.ts';
 
@@ -10,10 +10,10 @@ const VARINT = 0;
 const DOUBLE = 1;
 const LENGTH = 2;
 
-/** Largest length of a `CapturedSignal`, bytes: three tags, two varints and a double. */
+/** Largest length in bytes of a `CapturedSignal`: three tags, two varints and a double. */
 const LONGEST = 3 + 5 + 5 + 8;
 
-/** @param start reference time of the relative times, UTC ms. */
+/** @param start reference time of the relative times in UTC ms */
 export function vehicleData(readings: readonly Reading[], start: number): Uint8Array {
   const bytes = new Uint8Array(40 + readings.length * (2 + LONGEST));
   const view = new DataView(bytes.buffer);

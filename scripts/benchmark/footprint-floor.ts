@@ -1,4 +1,4 @@
-/** Least cost of an agent without any work: loads the libraries and connects to the given broker. */
+/** The least that an agent can cost: this program only loads the libraries and connects to the given broker. */
 import { Encoder } from 'cbor-x';
 import { Low } from 'lowdb';
 import { connect } from 'mqtt';

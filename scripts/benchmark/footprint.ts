@@ -17,19 +17,19 @@ import { writeDrive } from './drive-log.ts';
 import type { BenchmarkTarget, Section, Table } from './section.ts';
 
 const VIN = 'VF3FTPRNTCAR00001';
-/** Frames per second on one bus at 500 kbit/s, about half of what a full bus has. */
+/** Number of frames per second on one bus at 500 kbit/s, about half of a full bus. */
 const FRAMES_A_SECOND = 2_000;
-/** Interval at which frames are handed over, ms. */
+/** Time in ms between two deliveries of frames. */
 const SLICE = 10;
 /** Clock ticks per second of the kernel's processor times (sysconf(_SC_CLK_TCK), the same on every Linux). */
 const TICKS = 100;
 
 export interface ProcessCost {
-  /** Time from the start of the process to its first message at a subscriber, s. */
+  /** Time in s from the start of the process until a subscriber receives its first message. */
   readonly first: number;
   readonly privateMiB: number;
   readonly residentMiB: number;
-  /** Processor use, per cent of one core. */
+  /** Processor use in per cent of one core. */
   readonly cpu: number;
 }
 
@@ -129,7 +129,7 @@ function targets(costs: readonly ProcessCost[], floors: readonly ProcessCost[]):
   ];
 }
 
-/** Measures the sizes of the executable and the Debian package, built as by `npm run package`. */
+/** Measures the sizes of the executable and the Debian package, which are built as by `npm run package`. */
 async function packages(scratch: string): Promise<Table> {
   const made: { name: string; executable: number; debian: number }[] = [];
   installFor(units);
@@ -167,7 +167,7 @@ async function agent(
     file,
     `configuration: 1\nvin: ${VIN}\nprofile: bench\ndata: ./records\n${inputs}\nmqtt: { url: ${url} }\nlog: { level: error }\n`,
   );
-  // Like `npx vigie`, which reuses the compiled code that the previous start cached.
+  // Like `npx vigie`, which reuses the compiled code that the previous start has cached.
   const main = fileURLToPath(new URL('../vigie.js', import.meta.url));
   const child = spawn(process.execPath, [main, 'run', '-c', file], {
     stdio: ['pipe', 'ignore', 'inherit'],
@@ -182,8 +182,8 @@ async function agent(
 }
 
 /**
- * Reads the unit's environment for Node and the C library: one variable per line, quoted if it has spaces
- * (systemd.exec(5)).
+ * Reads the environment that the unit sets for Node and the C library: one variable per line, quoted if it contains
+ * spaces (systemd.exec(5)).
  */
 export function environmentOfUnit(): Record<string, string> {
   const unit = readFileSync(new URL('../service/vigie.service', import.meta.url), 'utf8');
@@ -192,7 +192,7 @@ export function environmentOfUnit(): Record<string, string> {
   return Object.fromEntries(found.map(([, name, value]) => [name, value]));
 }
 
-/** Measures a process from its start. Calls `feed` every {@link SLICE} ms from the first message on. */
+/** Measures a process from its start. After its first message, calls `feed` every {@link SLICE} ms. */
 export async function measured(
   child: ChildProcess,
   filter: string,
@@ -217,10 +217,10 @@ export async function measured(
     const begun = performance.now();
     let slices = 0;
     const feeding = setInterval(() => {
-      // If the timer is late, hand over more frames.
+      // If the timer was late, deliver several slices of frames.
       for (const due = Math.floor((performance.now() - begun) / SLICE); slices < due; slices++) feed();
     }, SLICE);
-    // Wait until the startup cost is over and the heap has reached its size.
+    // Wait until the work of the start is over and the heap has reached its final size.
     await passed(Math.min(5, seconds / 2));
     const before = ticksOf(child);
     const since = performance.now();

@@ -3,7 +3,7 @@
  * numbers. Arguments: kind (`signals`, `records` or `log`), count, and for `records` an empty folder, for `log` the log
  * and the profile.
  *
- * Measures the processor time of the process, not wall time, so that other load on the machine does not count.
+ * Measures the processor time of the process and not wall time, so that other load on the machine does not count.
  */
 import { readFileSync } from 'node:fs';
 import { DbcDecoder, parseDbc } from '../../adapters/can/dbc/index.ts';
@@ -15,12 +15,12 @@ const [what = '', countText = '', place = '', profile = ''] = process.argv.slice
 const count = Number(countText);
 /** Number of one-byte signals in a message. */
 const BYTES = 8;
-/** Least number of decoded frames, so that the measured time is long compared with the clock's resolution. */
+/** Minimum number of decoded frames, so that the measured time is long compared with the clock's resolution. */
 const FRAMES = 400_000;
 /** 2026-01-01T00:00:00Z. */
 const start = 1_767_225_600_000;
 
-/** Returns the processor time of all threads, ms. */
+/** Returns the processor time of all threads in ms. */
 async function cost(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -42,7 +42,7 @@ async function signals(): Promise<object> {
     const { database } = parseDbc(description, 'growth.dbc');
     decoder = new DbcDecoder(wanted, [{ database }], ['body']);
   });
-  // Two bus cycles with different payloads, so that no frame equals the previous one of its identifier.
+  // Two bus cycles with different payloads, so that no frame equals the previous one with its identifier.
   const cycles = [cycle(messages.length, 1), cycle(messages.length, 2)];
   let values = 0;
   const decode = (times: number): void => {
@@ -61,7 +61,7 @@ async function signals(): Promise<object> {
   return { decoding: (decoding / times) * 1000, loading };
 }
 
-/** Returns one frame of each message. */
+/** Returns one frame for each message. */
 function cycle(messages: number, seed: number): FrameBatch[] {
   const batches: FrameBatch[] = [];
   for (let from = 0; from < messages; from += 4096) {
@@ -100,7 +100,7 @@ async function records(): Promise<object> {
   const { records: kept, close } = again as Awaited<ReturnType<typeof openStore>>;
   if ([...kept.list('growth')].length !== count) throw new Error('a record is missing');
   const pages = 200;
-  // Pages of ten records each, evenly spaced over the stored range.
+  // Reads pages of ten records each, evenly spaced over the stored range.
   const page = (): void => {
     for (let i = 0; i < pages; i++) {
       const from = start + Math.floor(((count - 10) * i) / pages) * 1000;
@@ -117,7 +117,7 @@ async function records(): Promise<object> {
 async function log(): Promise<object> {
   await replayCommand().parseAsync([place, '--profile', profile, '--cbor', '/dev/null'], { from: 'user' });
   const { user, system } = process.cpuUsage();
-  // getrusage(2) also covers the process that started this one.
+  // getrusage(2) would also include the process that started this one.
   const most = Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
   return { replaying: (user + system) / 1e6, memory: most / 1024 };
 }

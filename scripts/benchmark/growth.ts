@@ -1,4 +1,4 @@
-/** Growth of costs with the number of signals, monitors, records or kilometres. */
+/** How costs grow with the number of signals, monitors, records or kilometres. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,12 +12,12 @@ import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
 const bench = fileURLToPath(new URL('../../config/vehicles/bench', import.meta.url));
 
-/** A quantity that may grow, and the cost of each amount. */
+/** A quantity that can grow, and the costs of each amount of it. */
 interface Growth {
   readonly title: string;
-  /** Counted quantity. */
+  /** The quantity that is counted. */
   readonly x: string;
-  /** Name with unit of each cost, and its values by amount. */
+  /** Name and unit of each cost, and its values by amount. */
   readonly costs: readonly PlotLine[];
   readonly notes: readonly string[];
 }
@@ -77,7 +77,7 @@ function monitors(program: string, rounds: number, { frames }: Size): Growth {
   };
 }
 
-/** Returns the time of a change of Status, ns. A round of the program is five seconds of 10,000 changes. */
+/** Returns the time of one change of Status in ns. A round of the program is five seconds with 10,000 changes each. */
 function changes(program: string, amount: number): number {
   const input = `${'round\n'.repeat(4)}${'cost\n'.repeat(5)}`;
   const said = execFileSync(process.execPath, [program, String(amount), 'car'], { input, stdio: 'pipe' });
@@ -128,7 +128,7 @@ async function logs(program: string, rounds: number, { frames }: Size, scratch: 
 
 type Costs = ReadonlyMap<number, readonly Readonly<Record<string, number>>[]>;
 
-/** Runs every amount in every round, in turn. */
+/** In every round, runs all amounts one after the other. */
 function each(amounts: readonly number[], rounds: number, run: (amount: number) => Record<string, number>): Costs {
   const costs = new Map(amounts.map((amount) => [amount, [] as Record<string, number>[]]));
   for (let round = 0; round < rounds; round++) for (const amount of amounts) costs.get(amount)?.push(run(amount));
@@ -146,7 +146,7 @@ function line(name: string, costs: Costs, key: string): PlotLine {
   return { name, points: [...costs].map(([amount, runs]) => [amount, least(runs)] as const) };
 }
 
-/** Largest growth that counts as linear, including the cost of caches that no longer fit all data. */
+/** Largest exponent that counts as linear growth. It allows for the cost of caches that no longer hold all data. */
 const LINEAR = 1.1;
 
 function table({ title, x, costs, notes }: Growth): Table {
@@ -169,7 +169,7 @@ function table({ title, x, costs, notes }: Growth): Table {
   };
 }
 
-/** Times below the clock's resolution cannot be shown on a logarithmic axis. */
+/** Times below the clock's resolution are omitted: a logarithmic axis cannot show them. */
 function panel({ title, x, costs }: Growth): Panel {
   const lines = costs.map(({ name, points }) => ({ name, points: points.filter(([, cost]) => cost > 0) }));
   return { title, x, y: 'cost', lines };

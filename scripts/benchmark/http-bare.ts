@@ -1,7 +1,10 @@
-/** `node:http` alone: answers each request with a text. Arguments: port; size of the answer with its headers, bytes. */
+/**
+ * Only `node:http`, which answers each request with a text. Arguments: port, and size in bytes of a response with
+ * headers.
+ */
 import { createServer } from 'node:http';
 
-/** Approximate size of Node's headers, bytes. */
+/** Approximate size in bytes of the headers that Node adds. */
 const HEADERS = 160;
 
 const [port = '', bytes = ''] = process.argv.slice(2);

@@ -16,11 +16,11 @@ import type { Section } from './section.ts';
 
 const VIN = 'VF3HTTPBENCH00001';
 const FRAMES_A_SECOND = 2_000;
-/** Interval at which frames are handed over, ms. */
+/** Time in ms between two deliveries of frames. */
 const SLICE = 10;
 /** Clock ticks per second of the kernel's processor times (sysconf(_SC_CLK_TCK), the same on every Linux). */
 const TICKS = 100;
-/** Number of clients, each of which sends a request as soon as the previous one is answered. */
+/** Number of clients. Each sends a request as soon as it has received the response to its previous one. */
 const CLIENTS = 16;
 const PASSWORD = 'benchmark';
 const STATUS = '/connectedcar/v3/fleets/f1/vehicles/car/status';
@@ -29,9 +29,9 @@ const STATUS = '/connectedcar/v3/fleets/f1/vehicles/car/status';
 interface Served {
   readonly requests: number;
   readonly seconds: number;
-  /** Processor time of the server, s. */
+  /** Processor time of the server in s. */
   readonly cpu: number;
-  /** Latencies, ms, ascending. */
+  /** Latencies in ms, ascending. */
   readonly latencies: Float64Array;
   readonly bytes: number;
 }
@@ -154,13 +154,13 @@ async function measureBare(program: string, bytes: number, seconds: number): Pro
   }
 }
 
-/** Feeds frames like a bus. The returned function stops it and returns the number of frames. */
+/** Delivers frames as a bus does. Returns a function that stops this and returns the number of frames. */
 function feed(child: ChildProcess, lines: readonly string[]): () => number {
   const begun = performance.now();
   const each = (FRAMES_A_SECOND * SLICE) / 1000;
   let frames = 0;
   const feeding = setInterval(() => {
-    // If the timer is late, hand over more frames.
+    // If the timer was late, deliver several slices of frames.
     for (const due = Math.floor((performance.now() - begun) / SLICE) * each; frames < due; frames += each) {
       const from = frames % lines.length;
       child.stdin?.write(`${lines.slice(from, from + each).join('\n')}\n`);
@@ -172,7 +172,7 @@ function feed(child: ChildProcess, lines: readonly string[]): () => number {
   };
 }
 
-/** Resolves when the agent has decoded this many frames; rejects if it does not. */
+/** Resolves when the agent has decoded `frames` frames. Rejects if it does not. */
 async function decoded(metrics: number, frames: number): Promise<void> {
   const deadline = performance.now() + 10_000;
   for (;;) {
@@ -185,7 +185,7 @@ async function decoded(metrics: number, frames: number): Promise<void> {
   }
 }
 
-/** Sends requests as fast as they are answered, after a warm-up. */
+/** Sends requests as fast as the server responds, after a warm-up. */
 async function load(child: ChildProcess, port: number, request: string, seconds: number): Promise<Served> {
   const warm = await ask(port, request, Math.min(5, seconds / 2));
   const before = ticksOf(child);
@@ -202,7 +202,7 @@ async function ask(port: number, request: string, seconds: number) {
   return { latencies, seconds: (performance.now() - begun) / 1000, bytes: told[0]?.bytes ?? 0 };
 }
 
-/** Runs one client on one connection, which checks only the status and the length of each answer. */
+/** Runs one client on one connection. It checks only the status and the length of each response. */
 async function client(port: number, request: string, until: number): Promise<{ latencies: number[]; bytes: number }> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');

@@ -60,7 +60,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = join(root, 'docs');
 const page = join(import.meta.dirname, 'results.md');
 
-/** Sections that take minutes or have no target. `--quick` omits them unless they are named. */
+/** Sections that take minutes or that have no target. `--quick` omits them unless they are named. */
 const long: readonly Section[] = [hearing, serving, recordingSignals, installing, growing];
 const names = sections.map(({ name }) => name).join(', ');
 
@@ -116,7 +116,7 @@ const texts = new Map<string, string>();
 const head = parts.length;
 const kept = isWhole ? new KeptSections(join(root, '.vigie/benchmark.json'), `${machine} ${sources()}`) : undefined;
 const noise = new MachineNoise(kept?.noise);
-/** Durations of the sections, s. */
+/** Durations of the sections in s. */
 const took: string[] = [];
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-benchmark-'));
 const begun = performance.now();
@@ -152,7 +152,7 @@ if (options.write) {
     );
     process.exit(1);
   }
-  // The start of the page describes the machine and the noise of the run that wrote the whole page.
+  // The start of the page describes the machine and its noise only for the run that wrote the whole page.
   const alone = `Measured apart from the other sections. ${machine} ${noise.told}\n`;
   const noted = new Map([...texts].map(([title, text]) => [title, `${text.trimEnd()}\n\n${alone}`]));
   const order = sections.map(({ title }) => title);
@@ -181,7 +181,7 @@ async function measure(section: Section): Promise<KeptSection> {
   return result;
 }
 
-/** Returns the commit and uncommitted changes, except of the pages, which the run itself writes. */
+/** Returns the commit and the uncommitted changes, except for those of the pages that the run itself writes. */
 function sources(): string {
   const git = (...words: string[]) => execFileSync('git', words, { cwd: root, maxBuffer: 2 ** 28 });
   const changes = git('diff', 'HEAD', '--', '.', ':!docs');

@@ -1,4 +1,4 @@
-/** Disk size of `npm install vigie`. */
+/** Disk space that `npm install vigie` takes. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,7 +46,7 @@ export const installing: Section = {
   },
 };
 
-/** Returns the size of a package without its nested packages, bytes. */
+/** Returns the size of a package in bytes, without the packages inside it. */
 function ownBytes(folder: string): number {
   const within = join(folder, 'node_modules');
   return bytesIn(folder) - (existsSync(within) ? bytesIn(within) : 0);

@@ -1,6 +1,6 @@
 /**
- * File with the sections that a whole run has measured: a run may reach its time limit before its last section, and the
- * next run of the same sources continues.
+ * File with the sections that an unfinished run has measured: a run may reach its time limit before its last section,
+ * and the next run with the same sources continues.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,7 +17,7 @@ export interface KeptSection {
 
 interface KeptFile {
   readonly of: string;
-  /** Durations of the fixed piece of work (`MachineNoise`), ms. */
+  /** Durations in ms of the fixed piece of work (`MachineNoise`). */
   readonly noise: readonly number[];
   readonly sections: Readonly<Record<string, KeptSection>>;
 }
@@ -26,7 +26,7 @@ export class KeptSections {
   readonly #path: string;
   #content: KeptFile;
 
-  /** @param of identifies machine and sources: stored results of others are ignored. */
+  /** @param of identifies the machine and the sources. Stored results of others are ignored. */
   constructor(path: string, of: string) {
     this.#path = path;
     const kept = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as KeptFile) : undefined;

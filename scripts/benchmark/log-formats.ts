@@ -1,4 +1,4 @@
-/** Reads logs in formats other than candump text, each created by the writers of the tests. */
+/** Reading logs in formats other than candump text. The tests' writers create each log. */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -23,7 +23,7 @@ import type { BusTraffic } from './traffic.ts';
 
 /** Largest number of frames that the writers of the tests support. */
 const MOST_FRAMES = 200_000;
-/** Target for each format, million frames/s. SQLite is limited by the iteration over its rows. */
+/** Target for each format in million frames/s. SQLite is limited by the iteration over its rows. */
 const WANTED = 1;
 const SQLITE = 'SQLite of python-can';
 
@@ -31,18 +31,23 @@ const plain: Mdf4 = { sorted: true, bytes: 'fixed', time: 'nanoseconds', ide: 'b
 const socketCan = { linkType: 227, little: true, nano: false } as const;
 const BLOCK = 4_000_000;
 
-/** Start time of the writers of BLF, ASC, TRC and MDF4, ms since 1970: they cannot represent earlier times. */
+/**
+ * Time in ms since 1970 at which the logs in BLF, ASC, TRC and MDF4 start: their writers cannot represent earlier
+ * times.
+ */
 const START = 1_436_509_052_000;
 
 interface Written {
   readonly name: string;
   readonly file: string;
   readonly content: Uint8Array | string;
-  /** If true, python-can reads the same frames from this file, but different times from ASC and TRC files. */
+  /**
+   * If true, python-can reads the same frames from this file, although it reads different times from ASC and TRC files.
+   */
   readonly python?: boolean;
   /**
-   * If true, the file has no date or coarser times, so only the number of frames and bytes is compared. Tests compare
-   * the rest.
+   * If true, the file has no date, or its times are coarser, so only the numbers of frames and bytes are compared.
+   * Tests compare the rest.
    */
   readonly otherTimes?: boolean;
 }
@@ -98,7 +103,7 @@ function framesOf({ at, id, length, data }: BusTraffic, count: number): Frame[] 
   }));
 }
 
-/** @param program the bundled logs-program.ts */
+/** @param program the bundled file of logs-program.ts */
 export async function otherFormats(program: string, traffic: BusTraffic, size: Size, scratch: string): Promise<Table> {
   const count = Math.min(size.frames, traffic.count, MOST_FRAMES);
   const python = pythonCan();

@@ -1,6 +1,6 @@
 /**
- * Our log reader, and typical script code, as programs of contest.ts. Arguments: `vigie`, `readline`, `rows`, `values`
- * or `inspect`, the log, and for `values` the network description.
+ * Our log reader, and typical script code, as programs for contest.ts. Arguments: `vigie`, `readline`, `rows`, `values`
+ * or `inspect`; the log; and for `values` the network description.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ import { everySignal, readNetwork } from './network.ts';
 
 const [way = '', file = '', network = ''] = process.argv.slice(2);
 
-/** Reads the whole log once; the frames are in the batches. */
+/** Reads the whole log once. The frames are available only in the batches. */
 async function read(): Promise<number> {
   const log = await openLog(file);
   let count = 0;
@@ -40,7 +40,7 @@ async function digestOfLog(): Promise<string> {
   return digest.toString();
 }
 
-/** Regular expression for the lines of the format. */
+/** Regular expression for the lines of a candump log. */
 const pattern = /^\((\d+)\.(\d{6})\) (\S+) ([0-9A-F]{3}|[0-9A-F]{8})#((?:[0-9A-F]{2}){0,8})$/;
 
 async function readLines(take: (micros: number, id: number, data: Buffer) => void): Promise<void> {
@@ -108,7 +108,7 @@ async function inspected(): Promise<{
   };
 }
 
-/** Iterates over the rows of a python-can database without processing them. */
+/** Iterates over the rows of a python-can database and does nothing else with them. */
 async function readRows(take: (row: readonly SQLOutputValue[]) => void): Promise<void> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(file, { readOnly: true });

@@ -1,4 +1,4 @@
-/** Reading logs: from candump text to frames, and to changed values. */
+/** Reading logs: from candump text to frames, and to the values that changed. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';

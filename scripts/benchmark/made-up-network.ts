@@ -1,12 +1,15 @@
-/** A network as large as that of a real car, the same in every run: most signals have few bits and share bytes. */
+/** A network as large as a real car's, the same in every run: most of its signals have few bits and share bytes. */
 import { chance } from './traffic.ts';
 
 const MESSAGES = 110;
-/** Signal lengths, bits: switches, gears and counters, one-byte readings, readings with decimals. */
+/** Lengths of signals in bits: switches, gears and counters, one-byte readings, and readings with decimals. */
 const lengths = [1, 1, 1, 2, 2, 3, 4, 6, 7, 8, 8, 10, 12, 16] as const;
 const factors = [1, 1, 1, 0.5, 0.1, 0.01, 0.001] as const;
 
-/** Returns the network as a DBC file: both byte orders, signed and unsigned signals, payloads of two to eight bytes. */
+/**
+ * Returns the network as a DBC file with both byte orders, signed and unsigned signals, and payloads of two to eight
+ * bytes.
+ */
 export function madeUpNetwork(): string {
   const next = chance(0x2c9277b5);
   const messages = Array.from({ length: MESSAGES }, (_, index) => {
@@ -17,7 +20,8 @@ export function madeUpNetwork(): string {
     for (let bit = 0; ; ) {
       const length = lengths[next() % lengths.length] as number;
       if (bit + length > bytes * 8) break;
-      // Start bit in DBC's numbering: from the most significant bit of byte 0 on, or from the least significant one.
+      // Start bit in the numbering of DBC: counted from the most significant bit of byte 0, or from the least
+      // significant one.
       const start = big ? (bit & ~7) + 7 - (bit & 7) : bit;
       const sign = length > 8 && next() % 3 === 0 ? '-' : '+';
       const factor = length < 8 ? 1 : factors[next() % factors.length];

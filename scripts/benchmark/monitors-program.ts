@@ -1,7 +1,7 @@
 /**
- * Monitors as a program of contest.ts: one second of a car with 10,000 value changes a second, tick included.
- * Arguments: number of monitors, and which slots change: `car` (all in turn) or `watched` (only those that monitors
- * watch).
+ * Monitors as a program for contest.ts: one second of a car with 10,000 changes of values, including the agent's tick.
+ * Arguments: number of monitors, and which slots change: `car` (all of them in turn) or `watched` (only those that
+ * monitors watch).
  */
 
 import { Status } from '../../agent/model/status.ts';
@@ -22,7 +22,7 @@ function random(below: number): number {
   return Math.floor((seed / 2 ** 32) * below);
 }
 
-/** Data with one slot, which change thousands of times a second. */
+/** Data with a single slot, whose value changes thousands of times a second. */
 const watchable = dataNames.filter((name) => dataRules[name].path !== undefined);
 
 function condition(data: DataName): object {
@@ -52,7 +52,7 @@ function reading(slot: Slot, step: number): SlotValue {
   const { minimum = 0, maximum = 1000, values = [], resolution = 1 } = slot;
   if (slot.kind === 'flag') return step % 2 === 0;
   if (slot.kind === 'enumeration') return values[step % values.length] as string;
-  // Changes like a signal: up through its range in at most a thousand steps, then down again.
+  // Changes as a signal does: up through its range in at most a thousand steps, then down again.
   const width = Math.max(1, Math.floor((maximum - minimum) / resolution / 1000));
   const steps = Math.floor((maximum - minimum) / resolution / width);
   return minimum + Math.abs((step % (2 * steps)) - steps) * width * resolution;
@@ -64,10 +64,10 @@ const changing = slots.filter(
 );
 const quantities = changing.filter(({ kind }) => kind === 'quantity');
 const states = changing.filter(({ kind }) => kind !== 'quantity');
-/** One in this many changes is that of a state, such as a door: the others are the measured load. */
+/** One in this many changes is that of a state, such as a door. The others are the load that is measured. */
 const RARE = 100;
 
-/** The car of one process. Without monitors it measures the cost of Status alone. */
+/** The car of one process. Without monitors, the program measures the cost of Status alone. */
 class Car {
   readonly #status = new Status();
   readonly #monitors: Monitors;
@@ -93,7 +93,7 @@ class Car {
     for (let index = 0; index < Number(count); index++) this.#monitors.put(`m${index}`, monitor(index), T);
   }
 
-  /** Simulates one second: its changes, its tick, and the states of ten commits. */
+  /** Simulates one second: the changes, the tick, and the states of ten commits. */
   drive(): void {
     const from = T + this.#second++ * 1000;
     for (let i = 0; i < CHANGES; i++) {

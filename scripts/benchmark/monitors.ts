@@ -1,9 +1,9 @@
-/** Cost of monitors in a car whose values change thousands of times a second. */
+/** Cost of monitors in a car in which values change thousands of times a second. */
 import { bundle } from './bundle.ts';
 import { type Contestant, contest, figure, median, type Standing } from './contest.ts';
 import type { Section, Size, Table } from './section.ts';
 
-/** Simulated seconds per round, and changes per second. */
+/** Number of simulated seconds per round, and of changes per second. */
 const SECONDS = 5;
 const CHANGES = 10_000;
 
@@ -37,7 +37,7 @@ async function costs(program: string, size: Size): Promise<Table> {
     ]),
     size.rounds,
   );
-  /** Additional time per simulated second compared with no monitors, ns. */
+  /** Additional time in ns per simulated second, compared with no monitors. */
   const costs = cases.map((_, index) => {
     const [without, watching] = standings.slice(2 * index, 2 * index + 2) as [Standing, Standing];
     return (median(watching.times) - median(without.times)) / SECONDS;

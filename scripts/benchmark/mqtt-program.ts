@@ -82,7 +82,7 @@ function fromMemory(publish: Publish): Work {
 }
 
 async function fromDisk(): Promise<Work> {
-  // A contest starts several programs, and an earlier one may still be exiting.
+  // A contest starts several programs, and the previous one may still be exiting.
   const store = await openStore(join(directory, String(process.pid)));
   for (let backlog = 0; backlog < rounds * count; backlog++) {
     const seq = store.outbox.nextSeq(TELEMETRY);
@@ -91,7 +91,7 @@ async function fromDisk(): Promise<Work> {
     if (backlog % 1000 === 0) await store.outbox.commit();
   }
   await store.outbox.commit();
-  /** Number of messages left to send in this round. */
+  /** Number of messages that are left to send in this round. */
   let left = 0;
   let [underWay, acknowledged] = [0, 0];
   let done: () => void = () => undefined;
@@ -127,7 +127,7 @@ async function fromDisk(): Promise<Work> {
       done = resolve;
       outbox.linkUp();
     });
-    // The removal is also written to disk.
+    // The removal of messages must be written to disk, too.
     await store.outbox.commit();
   };
   return {

@@ -1,4 +1,4 @@
-/** The connection to the broker: speed of delivering a backlog. */
+/** The connection to the broker: how fast it delivers a backlog. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const programs = {
 async function compare(window: number, size: Size, program: string, port: number, scratch: string): Promise<Table> {
   const count = Math.round(size.frames / (window === 1 ? 200 : 50));
   const reference = libmosquitto(scratch);
-  // Warm-up rounds, counted rounds, and the check.
+  // Counts the warm-up rounds, the counted rounds, and the check.
   const rounds = size.rounds + 6;
   const own = (kind: keyof typeof programs): Contestant => {
     const directory = join(scratch, `mqtt-${kind}-${window}`);

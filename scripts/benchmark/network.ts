@@ -1,4 +1,4 @@
-/** Network descriptions in the form that the measured programs read. */
+/** Network descriptions in the form in which the measured programs read them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Database, parseDbc, type Signal } from '../../adapters/can/dbc/index.ts';
@@ -28,7 +28,7 @@ function kindOf({ type, length }: Signal): number {
   return length === 32 ? 2 : 3;
 }
 
-/** Writes the tables that reference/table.h reads. Signals have the indexes of {@link everySignal}. */
+/** Writes the tables that reference/table.h reads. The indexes of signals are those in {@link everySignal}. */
 export function writeTables(database: Database, file: string): void {
   const messages = carried(database);
   const head: string[] = [];

@@ -1,9 +1,9 @@
-/** Measures how steady the machine is during the benchmark, with a fixed piece of processor work that is repeated. */
+/** Measures how steady the machine is during the benchmark, by repeating a fixed piece of work for the processor. */
 import { figure } from './contest.ts';
 
 const TRIES = 15;
 
-/** Returns the duration of the work, ms. */
+/** Returns the duration of the work in ms. */
 function pieceOfWork(): number {
   const from = performance.now();
   let sum = 0;
@@ -15,7 +15,7 @@ function pieceOfWork(): number {
 export class MachineNoise {
   readonly times: number[];
 
-  /** @param earlier times of a run that this one continues, ms */
+  /** @param earlier times in ms from the run that this one continues */
   constructor(earlier: readonly number[] = []) {
     this.times = [...earlier];
   }
@@ -25,7 +25,7 @@ export class MachineNoise {
     for (let i = 0; i < TRIES; i++) this.times.push(pieceOfWork());
   }
 
-  /** Sentence for the page. */
+  /** Sentence for the page of results. */
   get told(): string {
     const times = this.times.toSorted((a, b) => a - b);
     const [least = Number.NaN, most = Number.NaN] = [times[0], times[Math.floor(0.9 * times.length)]];

@@ -1,4 +1,4 @@
-/** npm packages to compare with: scripts/benchmark/peers/package.json, installed on first use. */
+/** npm packages for comparisons: scripts/benchmark/peers/package.json, installed on first use. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,7 +6,10 @@ import { join } from 'node:path';
 
 const folder = 'scripts/benchmark/peers';
 
-/** Installs the peers. Returns the reason if that fails, or undefined. Call with the project as current directory. */
+/**
+ * Installs the peers. Returns the reason if this fails, otherwise undefined. Call with the project as the current
+ * directory.
+ */
 export function installPeers(): string | undefined {
   if (existsSync(join(folder, 'node_modules'))) return undefined;
   const run = spawnSync('npm', ['install', '--prefix', folder], {

@@ -1,8 +1,8 @@
-/** Draws lines on two logarithmic axes as SVG, small enough to be read on a page and in its source. */
+/** Draws lines on two logarithmic axes as SVG, which is small enough to be read on a page and in its source. */
 
 export interface PlotLine {
   readonly name: string;
-  /** Both coordinates are above 0, points are sorted by x. */
+  /** Points sorted by x. Both coordinates are above 0. */
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
@@ -19,7 +19,7 @@ const MARGIN = { left: 64, right: 16, top: 34, bottom: 46 };
 /** Colours on white that colour-blind readers can distinguish (Okabe and Ito 2008). */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73'];
 
-/** Draws panels, two per row. A dashed line through the last point of each line shows linear growth. */
+/** Draws panels, two per row. A dashed line through the last point of each line shows what linear growth would be. */
 export function plot(panels: readonly Panel[]): string {
   const rows = Math.ceil(panels.length / 2);
   const size = `width="${2 * WIDTH}" height="${rows * HEIGHT}" viewBox="0 0 ${2 * WIDTH} ${rows * HEIGHT}"`;
@@ -98,7 +98,7 @@ interface Plane {
   top(value: number): number;
 }
 
-/** Draws linear growth through the last point, clipped to the plane. */
+/** Draws linear growth through the last point, clipped to the area between the axes. */
 function linear({ points }: PlotLine, { across, up, left, top }: Plane, colour: string): string {
   const [x, y] = points.at(-1) as readonly [number, number];
   const from = Math.max(10 ** across.from, (10 ** up.from * x) / y);

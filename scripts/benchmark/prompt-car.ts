@@ -1,4 +1,4 @@
-/** The whole agent with a car that obeys immediately and reports it in the next frame. */
+/** The whole agent with a car that obeys immediately and reports this in its next frame. */
 
 import { join } from 'node:path';
 import { FrameActuator } from '../../adapters/can/actuator.ts';
@@ -32,7 +32,7 @@ export interface PromptCarOptions {
 /** Resolves when the car is online and its Status is available. */
 export async function startPromptCar({ vin, url, profile, keys, directory }: PromptCarOptions): Promise<void> {
   const vehicle = loadVehicle(profile);
-  // One request frame is enough: the repetitions are for a body computer on a noisy bus, which is absent here.
+  // One request frame is enough: repetitions are for a body computer on a noisy bus, and this bus has no noise.
   const commands = Object.fromEntries(
     Object.entries(vehicle.profile.commands).map(([action, { send, ...rule }]) => [
       action,
@@ -42,7 +42,7 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
   const clock = new SystemClock();
   const codec = new DbcCodec(vehicle.databases);
   const simulation = new SimulatedCar({ clock, codec, scenario: 'parked' });
-  // The lamp answers are produced in this file.
+  // This file itself produces the lamps' answers.
   simulation.inject({ silent: ['LIGHTS'] });
   const store = await openStore(join(directory, 'outbox'), { log });
   const link = new MqttLink({ url, vin, log });
@@ -85,20 +85,20 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
       message: (topic, payload, correlation) => agent.message(topic, payload, correlation),
     });
   });
-  // The slowest frame required by an interlock or a check is sent once a second.
+  // The slowest of the frames that interlocks and checks need is sent once a second.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
 }
 
 /**
- * Creates a ledger for a car that has never received a command: if the file is missing, the car may have lost it, and
- * accepts no earlier commands.
+ * Creates a ledger for a car that has never received a command. Without this file, the agent would assume that the car
+ * has lost it, and would accept no earlier commands.
  */
 async function newLedger(file: string): Promise<LedgerDocument> {
   await (await openDocument(file, emptyLedger, { log })).write(emptyLedger);
   return openDocument(file, emptyLedger, { log });
 }
 
-/** Turn lamps that flash as soon as a frame requests it. */
+/** Turn lamps that flash as soon as a frame requests this. */
 class PromptLamps implements FrameSender {
   receive: (batch: FrameBatch) => void = () => undefined;
   readonly #codec: MessageCodec;

@@ -1,14 +1,14 @@
-/** The references: C, compiled for the run, and python-can, if installed. */
+/** The references: C programs, which are compiled for the run, and python-can, if it is installed. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('reference/', import.meta.url));
 
-/** A program, or the reason why it is missing. */
+/** A program, or the reason why there is none. */
 export type Found = { readonly program: string } | { readonly missing: string };
 
-/** Compiles `reference/<name>.c`. Sums and products stay separate, so that every machine computes the same doubles. */
+/** Compiles `reference/<name>.c`. Sums and products are not fused, so that every machine computes the same doubles. */
 export function compile(name: string, scratch: string): Found {
   const program = join(scratch, name);
   const run = spawnSync('gcc', ['-O2', '-Wall', '-ffp-contract=off', '-o', program, join(folder, `${name}.c`)], {
@@ -19,7 +19,7 @@ export function compile(name: string, scratch: string): Found {
   return { program };
 }
 
-/** Returns a Python that has python-can. */
+/** Returns a Python interpreter that has python-can. */
 export function pythonCan(): Found & { readonly version?: string } {
   for (const program of ['/usr/bin/python3', 'python3']) {
     const run = spawnSync(program, ['-c', 'import can; print(can.__version__)'], { encoding: 'utf8' });
@@ -30,7 +30,7 @@ export function pythonCan(): Found & { readonly version?: string } {
 
 export const pythonReader: string = join(folder, 'python_can.py');
 
-/** Returns the compiler version of the references. */
+/** Returns the version of the compiler of the references. */
 export function compilerVersion(): string {
   const run = spawnSync('gcc', ['-dumpfullversion'], { encoding: 'utf8' });
   return run.status === 0 ? `gcc ${run.stdout.trim()} -O2` : 'no gcc';

@@ -24,20 +24,20 @@ import { startPromptCar } from './prompt-car.ts';
 
 const VIN = 'VF3VGEBENCH000001';
 const KEY = 'cloud';
-/** Answer of the other cars, as long as a signed command. mosquitto_pub sends one line at a time. */
+/** Answer of the other cars, which is as long as a signed command. mosquitto_pub sends one line at a time. */
 const LINE = 'x'.repeat(200);
-/** Size of one write to the medium, bytes. */
+/** Size in bytes of one write to the medium. */
 const PAGE = 4096;
-/** Least time between two commands, ms: the car processes 50 messages a second and drops excess ones. */
+/** Shortest time in ms between two commands: the car processes 50 messages per second and drops the others. */
 const PACE = 25;
 
 const [role = '', ...rest] = process.argv.slice(2);
 const [kind = '', port = '', profile = '', folder = '', rounds = '', row = ''] =
   role === 'car' ? rest : [role, ...rest];
-// Check and rounds are separate programs, each with a new car.
+// Check and rounds are different processes, each with a new car.
 const directory = role === 'car' ? folder : mkdtempSync(join(folder, 'car-'));
 const url = `mqtt://127.0.0.1:${port}`;
-// Each contestant has a separate car; they share the broker.
+// Each contestant has its own car; all cars use the same broker.
 const vin = VIN.slice(0, -1) + ['vigie', 'mosquitto', 'mqttjs', 'mqttjs-nodelay'].indexOf(kind);
 const keys = join(directory, 'keys');
 
@@ -54,7 +54,7 @@ async function becomeCar(): Promise<void> {
   await once(process.stdin.resume(), 'end');
 }
 
-/** Uses the library as documented; with `noDelay` each packet is sent immediately. */
+/** Uses the library as documented. With `noDelay`, each packet is sent immediately. */
 async function startEcho(noDelay: boolean): Promise<void> {
   const client = connect(url);
   await new Promise<void>((resolve) => client.once('connect', () => resolve()));
@@ -80,7 +80,7 @@ async function becomeCloud(): Promise<Work> {
     returned = to;
   };
   const work = kind === 'vigie' ? commanding(cloud, listen) : echoing(cloud, listen);
-  // Mosquitto's clients do not report when they are ready.
+  // Mosquitto's clients do not report when they are ready, so check whether a line returns.
   await work.check();
   return work;
 }
@@ -91,7 +91,7 @@ async function startCar(): Promise<readonly ChildProcess[]> {
     const pub = spawn('mosquitto_pub', [...common, '-t', upTopic(vin, 'remote'), '-l'], {
       stdio: ['pipe', 'ignore', 'inherit'],
     });
-    // A direct pipe, without work of this program between the two processes.
+    // A direct pipe, so that this program does no work between the two processes.
     const sub = spawn('mosquitto_sub', [...common, '-t', downTopic(vin, 'remote')], {
       stdio: ['ignore', pub.stdin, 'inherit'],
     });
@@ -104,12 +104,12 @@ async function startCar(): Promise<readonly ChildProcess[]> {
     throw new Error('the car ended before it was ready');
   });
   await Promise.race([once(createInterface({ input: car.stdout }), 'line'), gone]);
-  // From now on the exit of the car is no error: the car ends with this program.
+  // From now on it is no error if the car exits: it ends with this program.
   gone.catch(() => undefined);
   return [car];
 }
 
-/** Sends one line and waits for it to return; the check repeats it until the other end is ready. */
+/** Sends one line and waits until it returns. The check repeats this until the other end is ready. */
 function echoing(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void) => void): Work {
   const line = new TextEncoder().encode(LINE);
   const round = async (): Promise<void> => {
@@ -130,7 +130,7 @@ function echoing(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void)
   return { round: inARow(round), check };
 }
 
-/** Disk writes of three states: one page each, synced to the medium, in a file of constant length. */
+/** Writes three states to disk: one page each, synced to the medium, in a file of constant length. */
 function waiting(): Work {
   const pages = 3 * Number(row) * (Number(rounds) + 1);
   const file = openSync(join(directory, 'medium'), 'w');
@@ -152,9 +152,12 @@ function inARow(once: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Commands signed in advance: switches the lamps on and off in turn, each until the car reports Success. */
+/**
+ * Commands that were signed in advance. They switch the lamps on and off in turn; each lasts until the car reports
+ * Success.
+ */
 function commanding(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void) => void): Work {
-  // Without the sender's counter on disk: the measurement starts with a signed command.
+  // Does not use the sender's counter on disk: the measurement starts with a signed command.
   const key = createPrivateKey(readFileSync(join(keys, `${KEY}.pem`)));
   const header: SignatureHeader = { algorithm: ES256, keyId: keyIdOf(createPublicKey(key)) };
   const signature = (bytes: Uint8Array): Uint8Array => sign('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' });

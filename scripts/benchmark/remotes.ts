@@ -1,4 +1,4 @@
-/** Duration of a command: from the cloud to the car and back. */
+/** Duration of a command, from the cloud to the car and back. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { bundle } from './bundle.ts';
 import { type Contestant, contest, figure, median, type Standing } from './contest.ts';
 import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
-/** Cars by their name in remotes-program.ts. Outcomes of the others are compared with the first one's. */
+/** Cars by their name in remotes-program.ts. The outcomes of the others are compared with that of the first. */
 const cars = {
   mosquitto: 'mosquitto_sub to mosquitto_pub (C), the message sent back',
   mqttjs: 'mqtt.js as it comes, the message sent back',
@@ -54,7 +54,7 @@ async function compare(row: number, size: Size, program: string, port: number, s
   const contestants = kinds.map((kind): Contestant => {
     const directory = join(scratch, `remotes-${row}-${kind}`);
     mkdirSync(directory, { recursive: true });
-    // Warm-up rounds, counted rounds, and checks.
+    // Counts the warm-up rounds, the counted rounds, and the checks.
     const most = String(rounds + 8);
     return {
       name: cars[kind],

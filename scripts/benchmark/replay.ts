@@ -1,4 +1,4 @@
-/** Runs the whole agent on a log, as a process from start to exit. */
+/** Running the whole agent on a log, as a process from its start to its exit. */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ interface Run {
 /** Name of the shipped bench car profile. */
 const benchCar = 'bench';
 
-/** Also in a quick run: the first few hundred thousand frames measure the warm-up of the agent. */
+/** Used even in a quick run: the first few hundred thousand frames would only measure the warm-up of the agent. */
 const FRAMES = 1_000_000;
 
 export const replaying: Section = {
@@ -103,7 +103,7 @@ outbox, messages as CBOR, for a drive of the bench car with all its events. The 
 interface Measured {
   readonly frames: number;
   /**
-   * Durations for the whole log, a tenth of it, its first frame, Node without a program, and python-can, s. NaN if
+   * Durations in s for the whole log, a tenth of it, its first frame, Node without a program, and python-can. NaN if
    * unavailable.
    */
   readonly own: number;
@@ -111,7 +111,7 @@ interface Measured {
   readonly first: number;
   readonly node: number;
   readonly other: number;
-  /** Peak memory of the same runs, MB. */
+  /** Peak memory in MB of the same runs. */
   readonly peaks: readonly number[];
 }
 
@@ -156,7 +156,7 @@ function replayOf(log: string): readonly string[] {
   return ['replay', log, '--profile', benchCar, '--cbor', '/dev/null'];
 }
 
-/** Uses the executable, which takes a minute to build, or in a quick run the bundle. */
+/** Uses the executable, which takes a minute to build; in a quick run, uses the bundle instead. */
 async function firstFrame(log: string, size: Size, scratch: string, rounds: number): Promise<Run> {
   const one = join(scratch, 'one.log');
   writeFileSync(one, `${readFileSync(log, 'utf8').split('\n', 1)[0]}\n`);
@@ -170,11 +170,11 @@ async function firstFrame(log: string, size: Size, scratch: string, rounds: numb
 
 interface Ended {
   readonly seconds: number;
-  /** Largest resident set, MB. */
+  /** Largest resident set in MB. */
   readonly memory: number;
 }
 
-/** Runs a process to its end and samples its memory (Linux only; elsewhere NaN). */
+/** Runs a process to its end and samples its memory (only on Linux; elsewhere the result is NaN). */
 function once({ name, command, arguments: args }: Run): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const from = performance.now();
@@ -197,7 +197,7 @@ function once({ name, command, arguments: args }: Run): Promise<Ended> {
   });
 }
 
-/** Returns the largest resident set so far, MB. Undefined if /proc has no such value or the process has ended. */
+/** Returns the largest resident set so far in MB. Undefined if /proc has no such value or the process has ended. */
 function peak(pid: number | undefined): number | undefined {
   try {
     const found = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -1,4 +1,4 @@
-/** Results of a benchmark section, and their format on the page. */
+/** Results of a section of the benchmark, and their format on the page. */
 
 /** Size of the measurement. */
 export interface Size {
@@ -6,7 +6,7 @@ export interface Size {
   readonly frames: number;
   /** Number of counted rounds, which follow some warm-up rounds. */
   readonly rounds: number;
-  /** If true, measures only the figures that a row of targets needs, in the shortest sufficient time. */
+  /** If true, measures only the figures that targets need, in the shortest time that suffices. */
   readonly quick: boolean;
 }
 
@@ -14,16 +14,16 @@ interface Row {
   readonly cells: readonly string[];
 }
 
-/** One comparison: a table of the results and the figures they are compared with. */
+/** One comparison: a table with the results and the figures with which they are compared. */
 export interface Table {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
-  /** Sentences under the table: what was verified, what was omitted and why. */
+  /** Sentences under the table: what was verified, what was omitted, and why. */
   readonly notes: readonly string[];
   /** Targets of the project for this section. */
   readonly targets?: readonly BenchmarkTarget[];
-  /** A drawing stored next to the page. */
+  /** A drawing that is stored next to the page. */
   readonly drawing?: Drawing;
 }
 
@@ -38,7 +38,7 @@ export interface BenchmarkTarget {
   /** The same figure for the unavoidable part of the work, measured in the same run. */
   readonly floor?: number;
   /**
-   * Reason why the target is not met, in a sentence; printed only in that case. Default: a reference to further
+   * Sentence with the reason why the target is not met, printed only in that case. Default: a reference to further
    * details.
    */
   readonly why?: string;
@@ -56,7 +56,7 @@ export interface Section {
   /** Name on the command line. */
   readonly name: string;
   readonly title: string;
-  /** Description of the measured work, its peers, and its data. */
+  /** Description of the measured work, of its peers, and of the data. */
   readonly text: string;
   /** @param scratch folder that is removed afterwards */
   run(size: Size, scratch: string): Promise<readonly Table[]>;

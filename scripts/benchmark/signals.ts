@@ -1,4 +1,4 @@
-/** Cost of custom signals and captures on a unit: processor time, memory and sent bytes. */
+/** Cost of custom signals and captures on a unit: processor time, memory, and bytes sent. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ import { makeTraffic, writeCandump } from './traffic.ts';
 
 const VIN = 'VF3SGNALSCAR00001';
 const BUSES = ['a', 'b'] as const;
-/** Messages per bus, with {@link SIGNALS} signals each: 5,008 signals in total. */
+/** Number of messages per bus, each with {@link SIGNALS} signals: 5,008 signals in total. */
 const MESSAGES = 313;
 const SIGNALS = 8;
 /** Frames per second on each bus, as {@link makeTraffic} produces them. */
 const FRAMES_A_SECOND = 2_000;
-/** Duration of the traffic, which is played repeatedly, s. */
+/** Duration in s of the traffic, which is played repeatedly. */
 const ROUND = 20;
 
 interface Measured extends ProcessCost {
@@ -98,7 +98,7 @@ before of their identifier, in the others one value changes): without custom sig
   },
 };
 
-/** Returns a DBC file with messages of seven one-byte numbers and one byte with named values. */
+/** Returns a DBC file whose messages have seven one-byte numbers and one byte with named values. */
 function dbc(bus: string): string {
   const lines = ['VERSION ""', 'BU_: ECU'];
   const tables: string[] = [];

@@ -1,4 +1,4 @@
-/** Distribution of the processing time of a frame over the parts of the agent, from the samples of a profiler. */
+/** How the processing time of a frame is distributed over the parts of the agent, according to a profiler's samples. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Table } from './section.ts';
 
 const root = new URL('../../', import.meta.url).href;
 
-/** Files of each part of the agent. The first matching expression counts. */
+/** Files of each part of the agent. The first expression that matches a file counts. */
 const parts: readonly (readonly [name: string, file: RegExp])[] = [
   ['reading the log', /^adapters\/can\/log\//],
   ['decoding', /^adapters\/can\//],
@@ -25,7 +25,7 @@ const parts: readonly (readonly [name: string, file: RegExp])[] = [
   ['outbox, records, store', /^agent\/(outbox|records)|^adapters\/store/],
   ['the tick, the clock, readings that were refused', /^agent\/|^adapters\/clock|^commands\//],
 ];
-/** Sampling interval, µs. A longer interval means that another program was running. */
+/** Sampling interval in µs. If an interval is longer, another program was running. */
 const INTERVAL = 200;
 const COLLECTOR = 'collecting garbage';
 const START = 'start: loading the program and the profile, until the first frame';
@@ -43,7 +43,10 @@ interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/** Returns a table of the profile of one replay. It runs from the sources, so that file names identify the parts. */
+/**
+ * Returns a table of the profile of one replay. The replay runs from the sources, so that file names identify the
+ * parts.
+ */
 export async function stagesOf(log: string, frames: number, vehicle: string, scratch: string): Promise<Table> {
   const folder = join(scratch, 'profile');
   mkdirSync(folder);
@@ -77,7 +80,7 @@ export async function stagesOf(log: string, frames: number, vehicle: string, scr
   };
 }
 
-/** Returns the time by part, µs. */
+/** Returns the time of each part in µs. */
 export function timesOf({ nodes, samples, timeDeltas }: Profile): Map<string, number> {
   const parents = new Map<number, ProfileNode>();
   for (const node of nodes) for (const child of node.children ?? []) parents.set(child, node);
@@ -97,7 +100,7 @@ function partOf(leaf: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): s
     const { url } = node.callFrame;
     if (url.startsWith(root)) files.push(url.slice(root.length));
   }
-  // Time in the codec or the columns counts for them, whichever part calls them.
+  // Time in the codec or in the columns counts for these, whichever part calls them.
   const found = files
     .map((file) => parts.find(([, pattern]) => pattern.test(file))?.[0])
     .find((part) => part !== undefined);

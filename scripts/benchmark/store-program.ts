@@ -15,15 +15,15 @@ import { peer as peerOf } from './peers.ts';
 const [kind = '', directory = '', countText = '', batchText = '', flow, measure] = process.argv.slice(2);
 const count = Number(countText);
 const batch = Number(batchText);
-/** Least number of records that remain. */
+/** Number of records that remain at least. */
 const kept = flow === 'steady' ? 1_000 : Number.POSITIVE_INFINITY;
 
 interface Peer {
   /** Stores a record of 200 bytes. */
   append(seq: number, payload: Uint8Array): void;
-  /** Removes the records from one number to another with the next commit. */
+  /** Removes the records from number `from` to number `to` with the next commit. */
   remove(from: number, to: number): void;
-  /** Resolves when appended and removed records are on the medium. */
+  /** Resolves when appended records and removals are on the medium. */
   commit(): Promise<void> | void;
   /** Number of the next record. */
   readonly first: number;
@@ -72,7 +72,7 @@ function sqlite(): Peer {
   };
 }
 
-/** Used part of lmdb. */
+/** The part of lmdb that is used here. */
 interface Lmdb {
   open(options: object): {
     put(key: number, value: unknown): unknown;
@@ -84,7 +84,7 @@ interface Lmdb {
   };
 }
 
-/** Uses one transaction per commit, which is on the medium when it returns (mdb_txn_commit). */
+/** Uses one transaction per commit. It is on the medium when the commit returns (mdb_txn_commit). */
 function lmdb(): Peer {
   const database = (peerOf('lmdb') as Lmdb).open({ path: join(directory, 'lmdb'), overlappingSync: false });
   let work: (() => void)[] = [];
@@ -111,7 +111,7 @@ function lmdb(): Peer {
   };
 }
 
-/** lowdb with its own file adapter, which rewrites the whole file at each commit and does not sync it. */
+/** lowdb with its own file adapter, which at each commit rewrites the whole file and does not sync it. */
 async function lowdb(): Promise<Peer> {
   const database = await JSONFilePreset(join(directory, 'lowdb.json'), {
     records: [] as { class: number; seq: number; kind: string; at: number; payload: string }[],
@@ -129,18 +129,18 @@ async function lowdb(): Promise<Peer> {
   };
 }
 
-/** Size of the preallocated file, bytes. When full, it is overwritten from the start. */
+/** Size in bytes of the preallocated file. When it is full, it is overwritten from the start. */
 const room = 8 << 20;
 
 /**
- * One write and one fdatasync per commit, at the end of the file; with `beforehand`, into a file whose blocks are all
+ * One write and one fdatasync per commit, at the end of the file. With `beforehand`, all blocks of the file are already
  * allocated, so that the file system changes no metadata: no store that persists each commit can be faster.
  */
 function file(beforehand: boolean): Peer {
   const descriptor = openSync(join(directory, 'records'), 'w');
   const gathered = new Uint8Array(200 * batch);
   if (beforehand) {
-    // Page by page: the page cache accounts, and may write, in units of one such write.
+    // Writes page by page: the page cache counts, and may write, in units of one such write.
     for (let page = 0; page < room; page += 4096) writeSync(descriptor, new Uint8Array(4096), 0, 4096, page);
     fdatasyncSync(descriptor);
   }
@@ -192,7 +192,7 @@ async function round(): Promise<void> {
   }
 }
 
-/** Returns the bytes that this process caused to be written to the medium, in whole pages (Linux, proc(5)). */
+/** Returns how many bytes this process has caused to be written to the medium, in whole pages (Linux, proc(5)). */
 function written(): number {
   return Number(/^write_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 }

@@ -1,4 +1,4 @@
-/** The store: records per second, bytes on the medium, and the time to open a backlog. */
+/** The store: records per second, bytes on the medium, and the time that opening a backlog takes. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const flows = {
 
 type Flow = keyof typeof flows;
 
-/** Number of 200-byte messages that fill the outbox, by the outbox's own accounting. */
+/** Number of 200-byte messages that fill the outbox, according to the outbox's own accounting. */
 const backlog = Math.floor((64 * 2 ** 20) / 232);
 
 export const storing: Section = {
@@ -52,7 +52,7 @@ A commit of 100 corresponds to 1,000 messages a second with a commit every 100 m
 async function compare(flow: Flow, batch: number, size: Size, program: string, scratch: string): Promise<Table> {
   const count = batch === 1 ? size.frames / 1000 : size.frames / 50;
   const without = size.quick ? 'LMDB and lowdb are left out of a quick run.' : installPeers();
-  // lowdb writes all waiting records at every commit: a backlog would take hours.
+  // At every commit, lowdb writes all records that wait: a backlog would take hours.
   const left: readonly Peer[] = [
     ...(without === undefined ? [] : ['lmdb' as const]),
     ...(flow === 'backlog' || size.quick ? ['lowdb' as const] : []),

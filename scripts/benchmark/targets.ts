@@ -1,19 +1,19 @@
-/** Targets of the project and measured figures: the first table of the page. */
+/** Targets of the project, with the measured figures: the first table of the page. */
 import { figure } from './contest.ts';
 import type { BenchmarkTarget, Table } from './section.ts';
 
-/** Returns true if the figure is on the wanted side of the bound; false if it could not be measured. */
+/** Returns true if the figure is on the right side of the bound; false if it could not be measured. */
 export function isMet({ measured, bound, wanted }: BenchmarkTarget): boolean {
   return wanted === 'at least' ? measured >= bound : measured <= bound;
 }
 
-/** Returns by how much the bound is missed, % of the bound. */
+/** Returns by how much the bound is missed, in % of the bound. */
 export function missedBy({ measured, bound, wanted }: BenchmarkTarget): number {
   const over = wanted === 'at least' ? bound - measured : measured - bound;
   return (over / bound) * 100;
 }
 
-/** @param targets targets by the section that measured them */
+/** @param targets targets by the section that measures them */
 export function targetTable(targets: ReadonlyMap<string, readonly BenchmarkTarget[]>): Table {
   const all = [...targets].flatMap(([section, of]) => of.map((target) => ({ section, target })));
   const missed = all.filter(({ target }) => !isMet(target));
@@ -43,7 +43,7 @@ function reason({ measured, why }: BenchmarkTarget): string {
   return why ?? 'its table below shows what was measured beside it';
 }
 
-/** Targets of the first version that were replaced, by stricter or by reachable ones. */
+/** Targets of the first version that were replaced, either by stricter ones or by ones that can be reached. */
 export const replacedTable: Table = {
   title: 'Targets that were replaced',
   columns: ['section', 'before', 'now', 'why'],
@@ -77,9 +77,7 @@ export const replacedTable: Table = {
   notes: [],
 };
 
-/**
- * Targets that need a fleet, a cluster or all tests, and are therefore measured by other programs than the benchmark.
- */
+/** Targets that need a fleet, a cluster or all tests. Other programs than the benchmark measure them. */
 export const elsewhereTable: Table = {
   title: 'Targets that other programs measure',
   columns: ['what', 'wanted', 'measured by'],

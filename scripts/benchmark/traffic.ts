@@ -10,13 +10,16 @@ import { EXTENDED } from '../../agent/ports.ts';
  */
 export type FrameKind = 'new' | 'drive';
 
-/** Fraction of frames that repeat the last payload of their identifier, counted in a real car's log (12,974 frames). */
+/**
+ * Fraction of frames that repeat the last payload of their identifier, counted in the log of a real car (12,974
+ * frames).
+ */
 export const REPEATS = 0.38;
 
-/** Classic frames as columns; each payload occupies 8 bytes. */
+/** Classic frames as columns. Each payload occupies 8 bytes. */
 export interface BusTraffic {
   readonly count: number;
-  /** Times, UTC ms. */
+  /** Times in UTC ms. */
   readonly at: Float64Array;
   readonly id: Uint32Array;
   readonly length: Uint8Array;
@@ -26,7 +29,7 @@ export interface BusTraffic {
 /** 2026-01-01T00:00:00Z. */
 const start = 1_767_225_600_000;
 
-/** Returns a generator of numbers below 2^32 by xorshift (Marsaglia 2003). */
+/** Returns a generator of numbers below 2^32 that uses xorshift (Marsaglia 2003). */
 export function chance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -42,12 +45,12 @@ export function carried(database: Database): DbcMessage[] {
   return database.messages.filter(({ onBus, length, signals }) => onBus && length <= 8 && signals.length > 0);
 }
 
-/** Returns frames of a network's messages in random order, 2,000 per second. */
+/** Returns frames with a network's messages in random order, 2,000 per second. */
 export function makeTraffic(database: Database, count: number, kind: FrameKind): BusTraffic {
   const next = chance(0x1d872b41);
   const messages = carried(database);
   const payloads = messages.map(() => new Uint8Array(8));
-  // Changing quantities of a car need many bits; switches rarely change.
+  // Quantities of a car that change often need many bits; switches change rarely.
   const moving = messages.map(({ signals }) => {
     const wide = signals.filter((signal) => signal.length >= 8 && !signal.multiplexor && signal.type !== 'float');
     return (wide.length > 0 ? wide : signals).map(bitsOf);
@@ -68,7 +71,7 @@ export function makeTraffic(database: Database, count: number, kind: FrameKind):
       const signals = moving[which] as number[][];
       countUp(payload, signals[next() % signals.length] as number[], message.length);
     }
-    // Rounded to microseconds like candump, so that the text represents exactly this time.
+    // Rounded to microseconds as by candump, so that the text represents exactly this time.
     at[i] = start + i / 2 + (next() % 400) / 1000;
     id[i] = message.id;
     length[i] = message.length;
@@ -97,7 +100,7 @@ export function writeTraffic(traffic: BusTraffic, file: string): void {
   closeSync(descriptor);
 }
 
-/** Returns the content of a file written by {@link writeTraffic}. */
+/** Returns the traffic in a file that {@link writeTraffic} has written. */
 export function trafficOf(bytes: Uint8Array): BusTraffic {
   const { buffer, byteOffset } = bytes.slice();
   const count = new Float64Array(buffer, byteOffset, 1)[0] as number;

@@ -1,4 +1,4 @@
-/** Cost of reading messages for a receiver: the fast method, the plain method, and decompression alone, in turn. */
+/** Cost for a receiver of reading messages: the fast method, the plain method, and decompression alone, in turn. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { deflate } from '../../assembly/deflate.ts';
 import { dictionary } from '../../protocol/cbor/dictionary.ts';
@@ -20,7 +20,7 @@ const TIMED = 2000;
 interface Case {
   readonly name: string;
   readonly payloads: readonly Uint8Array[];
-  /** Largest time per message, µs. */
+  /** Largest time per message in µs. */
   readonly bound: number;
 }
 
@@ -78,7 +78,7 @@ function encoded(kind: 'telemetry' | 'waypoint', at: number, body: object): Uint
   return encodeMessage({ version: 1, kind, seq: 70_000, boot: 300, at, clock: 'gnss', body });
 }
 
-/** Returns a warning that started and ended at the position of the car. */
+/** Returns a warning whose start and end have the position of the car. */
 function alertOf({ at, body, ...envelope }: Message<'status'>): Message<'alert'> {
   const { lastPosition } = body.status;
   const positions = lastPosition === undefined ? {} : { startPosition: lastPosition, endPosition: lastPosition };
@@ -97,7 +97,7 @@ function alertOf({ at, body, ...envelope }: Message<'status'>): Message<'alert'>
   };
 }
 
-/** Returns the processor time per message, µs: fast method, plain method, decompression alone. */
+/** Returns the processor time per message in µs: of the fast method, the plain method, and decompression alone. */
 function timesOf(payloads: readonly Uint8Array[], rounds: number): number[] {
   const ways: readonly Way[] = [decodeMessage, decodePlainly];
   const compressed = payloads.map((payload) => {

@@ -1,4 +1,4 @@
-/** Cost of radio transmission: bytes of drives, and the work of encoding them. */
+/** Cost of radio transmission: the bytes that drives need, and the work of encoding them. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
@@ -16,10 +16,10 @@ import { installPeers, peer } from './peers.ts';
 import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
 const folder = fileURLToPath(new URL('../../../shared/data/drives/', import.meta.url));
-/** Largest deviation of times from the full second, ms. */
+/** Largest deviation in ms of times from the full second. */
 const JITTER = 10;
 /**
- * Size of one publish with QoS 1 and its acknowledgement without the payload, including TCP and IPv4 headers, bytes.
+ * Size in bytes of one publish with QoS 1 and its acknowledgement, without the payload but with TCP and IPv4 headers.
  */
 const TRANSPORT = 115;
 const HOUR = 3_600_000;
@@ -110,7 +110,7 @@ function compare(drives: Drives, encodings: readonly Encoding[], onChange: boole
       batchesOf(readingsOf(rows, { onChange, together: false, jitter: JITTER }), batch),
     ),
   ) as [Reading[][], Reading[][]];
-  // Sizes first: this compiles the code that is then timed.
+  // Determine the sizes first: this compiles the code that is then timed.
   const sizes = encodings.map((encoding) => [small, large].map((batches) => bytesPerReading(encoding, batches)));
   const times = timesOf(small, encodings, size.rounds);
   return {
@@ -128,7 +128,8 @@ function compare(drives: Drives, encodings: readonly Encoding[], onChange: boole
 }
 
 /**
- * Targets: bytes per reading at both batch sizes, for every sample and for changes; processor time of 200 readings, µs.
+ * Targets: bytes per reading at both batch sizes, for every sample and for changes only; processor time in µs for 200
+ * readings.
  */
 const wanted = { everySample: [2, 1.15], onChange: [3.1, 2.45], time: 60 } as const;
 
@@ -168,7 +169,7 @@ function bytesPerReading(encoding: Encoding, batches: readonly Reading[][]): num
   return bytes / readings;
 }
 
-/** Returns the processor time per batch by encoding, µs. The encodings alternate round by round. */
+/** Returns the processor time per batch in µs, by encoding. The encodings alternate round by round. */
 function timesOf(batches: readonly Reading[][], encodings: readonly Encoding[], rounds: number): number[] {
   const times = encodings.map((): number[] => []);
   for (let round = -3; round < rounds; round++) {

@@ -1,4 +1,4 @@
-/** Runs all checks as root in a kernel with CAN, see index.ts. Argument: duration of the load check, s. */
+/** Runs all checks as root in a kernel with CAN, see index.ts. Argument: duration of the load check in s. */
 import { diagnostics } from './diagnostics.ts';
 import { leaving } from './leaving.ts';
 import { loadChecks } from './load.ts';

@@ -1,4 +1,4 @@
-/** Checks multi-frame messages in both directions, with each frame sent when the previous one has left. */
+/** Checks multi-frame messages in both directions. Each frame is sent only when the previous one has left. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { CandumpRecorder } from '../../adapters/can/log/index.ts';
@@ -12,7 +12,7 @@ const [REQUEST, ANSWER] = [0x7e0, 0x7e8];
 const bytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 const hex = (data: Uint8Array): string => Buffer.from(data).toString('hex');
 
-/** A control unit whose VIN can be written and read (ISO 14229-1 WriteDataByIdentifier, ReadDataByIdentifier F190). */
+/** A control unit whose VIN can be read and written (ISO 14229-1 ReadDataByIdentifier, WriteDataByIdentifier F190). */
 class ControlUnit {
   readonly can = new SocketCan({ interface: 'vcan0', bus: 'unit', clock });
   #vin = '';
@@ -64,7 +64,7 @@ export const diagnostics: Checks = {
       isotp.receive(batch);
     });
     try {
-      // On a sleeping bus no requests are sent: a frame shows that this one is awake.
+      // No requests are sent on a sleeping bus: a frame shows that this bus is awake.
       run('cansend', 'vcan0', '123#01');
       await until(
         'a frame',

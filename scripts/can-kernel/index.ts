@@ -12,7 +12,7 @@ try {
   let total: RegExpExecArray | undefined;
   await runInKernel('checks', seconds, (line) => {
     total = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(line) ?? total;
-    // Our line must be the last, regardless of kernel output during shutdown.
+    // The line with the totals must be the last one, whatever the kernel prints when it shuts down.
     if (line !== total?.[0]) console.log(line);
   });
   if (total === undefined) throw new Error('the kernel ended before the checks did');

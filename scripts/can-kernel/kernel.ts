@@ -1,6 +1,7 @@
 /**
- * Runs a kernel with CAN on machines without one: Debian's kernel, in an emulated machine with read-only access to this
- * machine's files. Emulation needs about ten times the processor time, but works wherever its package is available.
+ * Runs a kernel with CAN on machines whose kernel has none: Debian's kernel in an emulated machine, which can read this
+ * machine's files but not write them. Emulation needs about ten times the processor time, but works wherever its
+ * package is available.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -16,7 +17,7 @@ import { distributionFor } from '../tcu/distribution.ts';
 import { switchOn } from '../tcu/emulator.ts';
 import { platformNamed } from '../tcu/platforms.ts';
 
-/** Timeout of a run including the boot, in addition to the time for the requested load, ms. */
+/** Timeout in ms of a run including the boot, in addition to the time that the requested load takes. */
 const LONGEST = 600_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,7 +25,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Modules that {@link file://./first.sh} loads. */
 const modules = ['virtio_mmio', 'virtio_pci', '9pnet_virtio', '9p', 'can', 'can-raw', 'can-dev', 'vcan', 'sch_tbf'];
 
-/** Installs the packages that the kernel needs, as root on Debian. @throws Error if they cannot be installed here */
+/**
+ * Installs the packages that the kernel needs; requires root and Debian. @throws Error if they cannot be installed here
+ */
 export function installKernel(): void {
   const names = [platformNamed(hostTarget().name).emulatedBy, 'can-utils', 'cpio', 'iproute2', 'kmod'];
   const { status } = spawnSync('sh', [join(root, 'scripts/package/install.sh'), ...names], { stdio: 'inherit' });
@@ -32,20 +35,20 @@ export function installKernel(): void {
 }
 
 /**
- * Compiles this folder's programs into `folder`. Node strips types in WebAssembly, which QEMU 7.2 sometimes executes
- * incorrectly: one start in ten from the sources ended with SIGSEGV.
+ * Compiles this folder's programs into `folder`. To run sources, Node strips types with WebAssembly, which QEMU 7.2
+ * sometimes executes incorrectly: one start in ten ended with SIGSEGV.
  */
 async function compile(folder: string): Promise<void> {
   const entryPoints = ['checks.ts', 'measure.ts', 'left-open.ts'].map((name) => join(import.meta.dirname, name));
   await build({ ...bundling, entryPoints, outdir: folder });
-  // For packages that are not bundled.
+  // Packages that are not bundled are found through this link.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 }
 
 /**
- * Runs a program of this folder as root in the kernel, which has no CAN interface at the start.
- * @param program file name without extension
- * @param seconds argument of the script: duration of the load, s
+ * Runs a program of this folder as root in the kernel, which has no CAN interface at first.
+ * @param program file name without its extension
+ * @param seconds argument of the program: duration of the load in s
  * @param take called with each line of output
  */
 export async function runInKernel(program: string, seconds: number, take: (line: string) => void): Promise<void> {

@@ -1,4 +1,4 @@
-/** Checks that an open source does not keep a process running. Runs left-open.ts as a separate process. */
+/** Checks that an open source does not keep a process running. Runs left-open.ts in a separate process. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { extname, join } from 'node:path';

@@ -1,4 +1,6 @@
-/** Opens a source and exits: `exit` while it is open, `stop` after stopping it. For leaving.ts. */
+/**
+ * Opens a source and exits: with `exit` while the source is open, with `stop` after stopping it. leaving.ts runs this.
+ */
 import assert from 'node:assert/strict';
 import { Bus } from './rig.ts';
 

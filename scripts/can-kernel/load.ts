@@ -1,4 +1,4 @@
-/** Counters in the frames prove that no frames are lost, except those that the kernel reports as dropped. */
+/** Checks with counters in the frames that no frames are lost, except those that the kernel reports as dropped. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { SocketCan } from '../../adapters/can/socketcan/index.ts';
@@ -11,7 +11,7 @@ function* counted(count: number): Generator<string> {
     yield `${(i % 0x700).toString(16).padStart(3, '0')}#${i.toString(16).padStart(8, '0')}`;
 }
 
-/** Checks the counter that {@link counted} puts into its frames. */
+/** Checks the counters that {@link counted} puts into frames. */
 class Counter {
   frames = 0;
   lost = 0;
@@ -32,17 +32,17 @@ class Counter {
 export interface Load {
   readonly sent: number;
   readonly received: number;
-  /** Number of counter values missing among the received ones. */
+  /** Number of counter values that are missing among the received ones. */
   readonly missing: number;
-  /** Number of frames dropped at the sockets and before them, as counted by the kernel. */
+  /** Number of frames that were dropped at the sockets and before them, as counted by the kernel. */
   readonly dropped: number;
-  /** Duration of playback, s. */
+  /** Duration of playback in s. */
   readonly seconds: number;
-  /** Processor time of the reader, s. */
+  /** Processor time of the reader in s. */
   readonly processor: number;
 }
 
-/** Plays `rate` frames/s for `seconds` on each of the buses simultaneously. Returns the actual duration, s. */
+/** Plays `rate` frames/s for `seconds` s on each of the buses at the same time. Returns the actual duration in s. */
 export async function play(names: readonly string[], rate: number, seconds: number): Promise<number> {
   const path = '/run/load.log';
   let time = 0;
@@ -57,7 +57,7 @@ export async function play(names: readonly string[], rate: number, seconds: numb
   return (clock.monotonic() - began) / 1000;
 }
 
-/** Reads the buses as the agent does while `rate` frames/s are played on each for `seconds`. */
+/** Reads the buses as the agent does, while `rate` frames/s are played on each of them for `seconds` s. */
 export async function load(names: readonly string[], rate: number, seconds: number): Promise<Load> {
   const counters = names.map(() => new Counter());
   const sources = names.map((name) => new SocketCan({ interface: name, bus: name, clock }));
@@ -85,7 +85,7 @@ export async function load(names: readonly string[], rate: number, seconds: numb
   return result;
 }
 
-/** Like {@link load}, on this many buses, of which vcan0 already exists: fails if a frame is lost. Prints the cost. */
+/** Like {@link load}, on `buses` buses, of which vcan0 already exists. Fails if a frame is lost. Prints the cost. */
 async function allOf(buses: number, rate: number, seconds: number): Promise<void> {
   const names = Array.from({ length: buses }, (_, i) => `vcan${i}`);
   for (const name of names.slice(1)) addInterface(name);
@@ -114,7 +114,7 @@ export function loadChecks(seconds: number): Checks {
     'a queue that is too small: every dropped frame is counted': async () => {
       const bus = await Bus.open({ receiveBuffer: 2048 });
       const count = writeLog('/run/flood.log', counted(3000));
-      // Nothing reads while the player runs, as when the process is blocked.
+      // No reader runs while the player does, as if the process were blocked.
       const play = playFast('/run/flood.log');
       const end = clock.monotonic() + 1500;
       while (clock.monotonic() < end);
@@ -132,7 +132,7 @@ export function loadChecks(seconds: number): Checks {
     },
 
     'what is dropped on the way to the sockets is counted': async () => {
-      // A shaper releases frames in bursts, and the processor accepts two at once.
+      // A shaper releases frames in bursts, but the processor accepts only two at a time.
       const limit = '/proc/sys/net/core/netdev_max_backlog';
       const usual = readFileSync(limit, 'utf8');
       tc('qdisc add dev vcan0 root tbf rate 160kbit burst 1600 limit 1000000');

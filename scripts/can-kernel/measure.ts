@@ -1,6 +1,7 @@
 /**
- * Four buses at 4,000 frames/s each, read by our program and by others in turn; for scripts/benchmark/can.ts, in the
- * kernel of kernel.ts. Prints a line of JSON for each: a {@link Load} with its name. Argument: duration of each, s.
+ * Four buses with 4,000 frames/s each, which our program and others read in turn. Used by scripts/benchmark/can.ts, in
+ * the kernel of kernel.ts. Prints a line of JSON for each reader: a {@link Load} with its name. Argument: duration in s
+ * for each.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +13,10 @@ const RATE = 4000;
 const seconds = Number(process.argv[2] ?? 5);
 const names = ['vcan0', 'vcan1', 'vcan2', 'vcan3'];
 
-/** `program` prints `ready`, reads until standard input ends, and prints the received frames and its processor time. */
+/**
+ * Measures `program`, which prints `ready`, reads until standard input ends, and then prints the number of received
+ * frames and its processor time.
+ */
 async function others(program: string, ...args: readonly string[]): Promise<Load> {
   const child = spawn(program, [...args, ...names], { stdio: ['pipe', 'pipe', 'inherit'] });
   await once(child, 'spawn');
@@ -25,7 +29,7 @@ async function others(program: string, ...args: readonly string[]): Promise<Load
   return { sent, received, missing: sent - received, dropped: sent - received, seconds: lasted, processor };
 }
 
-/** Path relative to the project's folder, in which the kernel starts this program. */
+/** Path relative to the project's folder, where the kernel starts this program. */
 const python = 'scripts/benchmark/reference/python_can_live.py';
 const readers: Readonly<Record<string, () => Promise<Load>>> = {
   vigie: () => load(names, RATE, seconds),

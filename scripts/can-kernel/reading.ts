@@ -1,11 +1,11 @@
-/** Checks that we read exactly the frames that can-utils write on a bus. */
+/** Checks that our code reads exactly the frames that can-utils write to a bus. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { filtersFor, passes } from '../../adapters/can/socketcan/index.ts';
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE } from '../../agent/ports.ts';
 import { Bus, type Checks, clock, pass, run, runBeside } from './rig.ts';
 
-/** Writes a log for canplayer, with `gap` between frames. */
+/** Writes a log for canplayer, in which frames are `gap` apart. */
 export function writeLog(path: string, frames: Iterable<string>, gap = 0): number {
   let lines = '';
   let count = 0;
@@ -14,7 +14,7 @@ export function writeLog(path: string, frames: Iterable<string>, gap = 0): numbe
   return count;
 }
 
-/** Plays such a log without its pauses. */
+/** Plays a log without its pauses. */
 export function playFast(path: string): Promise<void> {
   return runBeside('canplayer', '-t', '-g', '0', '-I', path);
 }

@@ -1,4 +1,4 @@
-/** Checks that a source survives when interfaces appear, disappear or are renamed. */
+/** Checks that a source keeps working when interfaces appear, disappear or are renamed. */
 import assert from 'node:assert/strict';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { addInterface, Bus, type Checks, ip, pass, run, until } from './rig.ts';

@@ -1,10 +1,10 @@
-/** Common part of the checks: interfaces, a bus that collects received frames, and the summary of results. */
+/** Common parts of the checks: interfaces, a bus that collects received frames, and the summary of results. */
 import { execFileSync, spawn } from 'node:child_process';
 import { SocketCan, type SocketCanOptions } from '../../adapters/can/socketcan/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import type { FrameBatch, SourceHealth } from '../../agent/ports.ts';
 
-/** Timeout of operations that should be quick, ms. */
+/** Timeout in ms of operations that should be quick. */
 const PATIENCE = 15_000;
 
 export interface Received {
@@ -14,14 +14,14 @@ export interface Received {
   readonly data: string;
 }
 
-/** Thrown by a check if the kernel lacks a required feature. */
+/** A check throws this if the kernel lacks a required feature. */
 export class Skipped extends Error {}
 
 export function run(program: string, ...args: string[]): void {
   execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Runs a program while this process continues to read. */
+/** Runs a program while this process keeps reading. */
 export async function runBeside(program: string, ...args: string[]): Promise<void> {
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   const code = await new Promise((resolve, reject) => {
@@ -54,7 +54,7 @@ export const clock = new SystemClock();
 /** Open handles of the running check. */
 const opened: SocketCan[] = [];
 
-/** A SocketCan that stores received frames as text. */
+/** A SocketCan source that stores received frames as strings. */
 export class Bus {
   readonly can: SocketCan;
   readonly frames: Received[] = [];
@@ -78,7 +78,7 @@ export class Bus {
     return this.health.counts[name] ?? Number.NaN;
   }
 
-  /** Number of frames that were sent but not received here, as counted by the kernel. */
+  /** Number of frames that were sent but not received here, according to the kernel. */
   get dropped(): number {
     return droppedBy(this.can);
   }
@@ -114,13 +114,13 @@ export class Bus {
   }
 }
 
-/** Returns the number of lost frames, as counted by the kernel. */
+/** Returns the number of lost frames, according to the kernel. */
 export function droppedBy(can: SocketCan): number {
   const { counts } = can.health();
   return (counts['dropped'] ?? Number.NaN) + (counts['interfaceDropped'] ?? Number.NaN);
 }
 
-/** Resolves when `condition` holds; rejects with `found` after a timeout. */
+/** Resolves when `condition` holds. After a timeout, rejects with the text of `found`. */
 export async function until(what: string, condition: () => boolean, found: () => string): Promise<void> {
   const end = clock.monotonic() + PATIENCE;
   while (!condition()) {
@@ -129,15 +129,15 @@ export async function until(what: string, condition: () => boolean, found: () =>
   }
 }
 
-/** Waits `ms`, to verify that nothing happens. */
+/** Waits for `ms`, to verify that nothing happens in this time. */
 export function pass(ms: number): Promise<void> {
   return new Promise((resolve) => clock.after(ms, resolve));
 }
 
-/** Checks in order, each by the sentence that it verifies. */
+/** Checks in order, by the sentence that each verifies. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>;
 
-/** Runs checks one after the other, each on a separate interface `vcan0`, and prints each result. */
+/** Runs checks one after the other, each on its own new interface `vcan0`, and prints each result. */
 export async function runChecks(checks: Checks): Promise<void> {
   let [passed, failed, skipped] = [0, 0, 0];
   for (const [sentence, check] of Object.entries(checks)) {

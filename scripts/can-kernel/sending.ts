@@ -1,11 +1,11 @@
-/** Checks that can-utils read the frames that we send, and no others. */
+/** Checks that can-utils read the frames that our code sends, and no others. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { BIT_RATE_SWITCH, EXTENDED, FD, SENT } from '../../agent/ports.ts';
 import { addInterface, Bus, type Checks, ip, pass, run, tc, until } from './rig.ts';
 
-/** A candump in parallel: collects the frames that it logs. */
+/** A candump process that runs in parallel and whose logged frames are collected. */
 class Witness {
   readonly lines: string[] = [];
   readonly #program = spawn('candump', ['-L', 'vcan0'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -17,8 +17,8 @@ class Witness {
   }
 
   /**
-   * Resolves when candump receives from the bus.
-   * @param asks if true, sends probe frames to find out; if false, waits a fixed time
+   * Resolves when candump receives frames from the bus.
+   * @param asks if true, sends probe frames to find this out; if false, waits a fixed time
    */
   static async start(asks = true): Promise<Witness> {
     const witness = new Witness();
@@ -34,7 +34,7 @@ class Witness {
       },
       () => 'it sees nothing',
     );
-    // cansend may have been faster than candump's output.
+    // cansend may have ended before candump printed the frame.
     await pass(50);
     witness.lines.length = 0;
     return witness;
@@ -70,7 +70,7 @@ export const sending: Checks = {
       '123#deadbeef',
       '1abcdef0#0102030405060708',
       '7ff#',
-      // Versions of candump that support the FDF flag print it.
+      // Versions of candump that know the FDF flag print it.
       lines[3]?.startsWith('456##5') ? `456##5${long}` : `456##1${long}`,
       lines[4]?.startsWith('00000012##4') ? `00000012##4${long.slice(0, 24)}` : `00000012##0${long.slice(0, 24)}`,
     ]);
@@ -141,11 +141,12 @@ export const sending: Checks = {
   },
 
   'a full transmit queue is waited for, and not for ever': async () => {
-    // A frame counts as 16 bytes: twenty per second pass, and two fit in the queue. Each bus has one frame in transit.
+    // A frame counts as 16 bytes: twenty per second pass, and two fit in the queue. One frame of each bus is in
+    // transit.
     tc('qdisc add dev vcan0 root tbf rate 2560bit burst 16 limit 32 mtu 16');
     const buses = await Promise.all(Array.from({ length: 5 }, () => Bus.open()));
     const retries = (): number => buses.reduce((sum, bus) => sum + bus.count('retries'), 0);
-    // On a slow emulator the queue may empty while it is filled.
+    // With a slow emulator, the queue may become empty while it is being filled.
     for (let round = 0; round < 20 && retries() === 0; round++) {
       await Promise.all(buses.map((bus, i) => bus.can.send(frame(i, '01'))));
     }
@@ -158,7 +159,7 @@ export const sending: Checks = {
   },
 
   'a frame that does not leave is the only one on its way, and is reported when it leaves late': async () => {
-    // One frame in sixteen seconds, as on a sleeping bus, where no node acknowledges.
+    // Lets one frame pass in sixteen seconds, as on a sleeping bus, where no node acknowledges frames.
     tc('qdisc add dev vcan0 root tbf rate 8bit burst 16 limit 1600 mtu 16');
     const bus = await Bus.open();
     const witness = await Witness.start(false);
@@ -168,7 +169,7 @@ export const sending: Checks = {
       await assert.rejects(bus.can.send(frame(id, '03')), { ...actuation, message: /frame 0x2 has not left/ });
     }
     assert.deepEqual([bus.count('sent'), bus.count('overdue'), bus.count('late')], [1, 1, 0]);
-    // The bus wakes up; waiting frames are sent at the next check of the queue.
+    // The bus wakes up. The waiting frames are sent at the next check of the queue.
     tc('qdisc change dev vcan0 root tbf rate 1mbit burst 1600 limit 1600 mtu 16');
     run('cansend', 'vcan0', '7FF#');
     await until(

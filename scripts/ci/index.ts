@@ -1,7 +1,8 @@
 /**
- * `.ci/run [--from STAGE]`, after `npm ci`: runs the stages of stages.ts, or those from a stage on. Lanes run in
- * parallel. A failed stage does not stop the others, so that one run shows all failures; only a failed stage outside
- * the lanes does. Each line of output starts with the name of its stage. The end lists the cost of each stage.
+ * `.ci/run [--from STAGE]`, after `npm ci`: runs all stages of stages.ts, or only STAGE and those after it. Lanes run
+ * in parallel. A failed stage in a lane does not stop the others, so that one run shows all failures; a failed stage
+ * outside the lanes does. Each line of output starts with the name of its stage. The last lines list the cost of each
+ * stage.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,12 +1,15 @@
-/** Report at the end of `.ci/run`: the slowest test files, failed tests, the table of stages, and the test totals. */
+/**
+ * Report at the end of `.ci/run`: the slowest test files, failed tests, a table of the stages, and the totals of all
+ * tests.
+ */
 import type { FileOutcome } from '../test-outcomes.ts';
 import type { StageResult } from './run-stage.ts';
 
 const SHOWN_FILES = 20;
 
 /**
- * Returns the lines of the report. The last one is `N passed, N failed, N skipped`, in which a failed stage without
- * tests counts as one failure, and a partial stage as if it had skipped no tests.
+ * Returns the lines of the report. The last one is `N passed, N failed, N skipped`. In it, a failed stage without tests
+ * counts as one failure, and the tests that a partial stage skipped do not count.
  */
 export function report(
   results: readonly StageResult[],

@@ -10,15 +10,15 @@ import type { CiStage } from './stages.ts';
 export interface StageResult {
   readonly name: string;
   readonly partial?: boolean;
-  /** Exit status of the command; 1 if it could not be started or was ended by a signal. */
+  /** Exit status of the command; 1 if it could not be started or a signal ended it. */
   readonly status: number;
-  /** Wall time, seconds. */
+  /** Wall time in seconds. */
   readonly wall: number;
-  /** Processor time of the command and of all processes that it waited for, seconds. */
+  /** Processor time in seconds of the command and of all processes for which it waited. */
   readonly processor: number;
-  /** Test counts from the last line `N passed, N failed, N skipped` of the output, if present. */
+  /** Numbers of tests, from the last line `N passed, N failed, N skipped` of the output, if there is one. */
   readonly counts?: Counts;
-  /** Beginnings of the failure messages in the output. */
+  /** The first lines of each failure message in the output. */
   readonly failures: readonly string[];
 }
 
@@ -30,21 +30,21 @@ export interface Counts {
 
 /** First line of a failure message of vitest, or of a script's check. */
 const FAILURE = /^ ?FAIL(ED)? /;
-/** Lines of one failure message that are kept. */
+/** Number of lines that are kept of one failure message. */
 const FAILURE_LINES = 14;
-/** Lines of all failure messages of a stage that are kept. */
+/** Number of lines that are kept of all failure messages of a stage. */
 const MAX_FAILURE_LINES = 120;
 
 /**
- * After the command, the shell's `times` reports the time of the children that it waited for (POSIX, times). Descriptor
- * 3 separates this report from the output.
+ * After the command, the shell's `times` reports the processor time of the children for which the shell waited (POSIX,
+ * times). Descriptor 3 separates this report from the output.
  */
 const TIMED = '"$@"; status=$?; times >&3; exit $status';
 
 /**
  * @param cwd working directory of the command
- * @param environment complete environment of the command
- * @param print receives each line of its output
+ * @param environment all environment variables of the command
+ * @param print called with each line of the command's output
  */
 export async function runStage(
   { name, partial, command }: CiStage,
@@ -90,16 +90,14 @@ export async function runStage(
   };
 }
 
-/** Returns the counts in the last line of a test run, ignoring terminal colours. */
+/** Returns the counts in the last line of a test run. Ignores terminal colours. */
 export function countsIn(line: string): Counts | undefined {
   const [, passed, failed, skipped] = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(line) ?? [];
   if (passed === undefined) return undefined;
   return { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
 }
 
-/**
- * Returns the seconds in the second line of `times`: user and system time of the children, such as `0m3.25s 0m0.50s`.
- */
+/** Returns the seconds in the second line of `times`: user and system time of the children, e.g. `0m3.25s 0m0.50s`. */
 export function processorTime(times: string): number {
   const [, children = ''] = times.split('\n');
   return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce(

@@ -1,8 +1,8 @@
-/** Stages of `.ci/run`, in the order in which `--from` continues. */
+/** Stages of `.ci/run` in order; `--from` starts at one and runs the rest. */
 
 /**
  * Stages of one lane run one after the other, and the lanes run in parallel. `machines` mostly waits for emulated
- * machines, each of which keeps one core busy; `tests` computes.
+ * machines, which each keep one core busy; `tests` is CPU-bound.
  */
 export const lanes = ['tests', 'machines'] as const;
 export type Lane = (typeof lanes)[number];
@@ -14,7 +14,7 @@ export interface CiStage {
   readonly command: readonly [program: string, ...args: string[]];
   /** Environment variables in addition to those of `.ci/run`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** A later stage runs the tests that this one skips. */
+  /** True if this stage skips tests that a later stage runs. */
   readonly partial?: boolean;
 }
 
@@ -32,6 +32,6 @@ export const stages: readonly CiStage[] = [
   { name: 'properties', lane: 'tests', command: ['npm', 'run', 'test:properties'], environment: complete },
   { name: 'bare', lane: 'tests', command: ['npm', 'run', 'test:bare'], partial: true },
   { name: 'bare-programs', lane: 'tests', command: ['npm', 'run', 'test:bare', '--', 'programs'], partial: true },
-  // Test files that have not passed completely in an earlier stage, such as `bare`.
+  // Runs the test files that have not passed completely in an earlier stage, such as `bare`.
   { name: 'test', lane: 'tests', command: ['npm', 'test'], environment: { ...complete, TEST_REST: '1' } },
 ];

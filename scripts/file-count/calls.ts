@@ -1,16 +1,18 @@
-/** Reports in which of our files calls occur, as counted by V8. */
+/** Reports in which of our files functions are called, as counted by V8. */
 import { Session } from 'node:inspector/promises';
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Test doubles of this count: the car, and a clock that the count advances. */
+/**
+ * Files that replace parts of the real system in this count: the simulated car, and a clock that the count advances.
+ */
 const standIns = /^(adapters\/simulated\/|adapters\/clock\/replay\.ts$)/;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export class CallCount {
   readonly #session = new Session();
 
-  /** Starts precise counting of calls in V8. */
+  /** Starts V8's precise counting of calls. */
   static async begin(): Promise<CallCount> {
     const count = new CallCount();
     count.#session.connect();
@@ -20,8 +22,8 @@ export class CallCount {
   }
 
   /**
-   * Returns the agent's files in which a function was called at least `least` times since the last call, sorted by
-   * name.
+   * Returns the agent's files in which a function was called at least `least` times since the previous call of this
+   * method, sorted by name.
    */
   async take(least = 1): Promise<readonly string[]> {
     const { result } = await this.#session.post('Profiler.takePreciseCoverage');

@@ -21,7 +21,7 @@ import { defined } from '../../protocol/defined.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 
-/** The system clock with time that stops between steps. */
+/** The system clock, but its time stands still between steps. */
 class SteppedClock extends SystemClock {
   readonly #time = new ReplayClock();
 
@@ -49,12 +49,12 @@ class SteppedClock extends SystemClock {
     return 'ntp';
   }
 
-  /** Advances by this many ms in one step. */
+  /** Advances the time by `ms` in one step. */
   advance(ms: number): void {
     this.#time.advanceTo(this.#time.now() + ms);
   }
 
-  /** Advances by this many ms in steps of ten, and lets pending work for disk and broker continue in between. */
+  /** Advances the time by `ms` in steps of ten, and in between lets pending work for disk and broker continue. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 10) {
       this.advance(10);
@@ -62,7 +62,9 @@ class SteppedClock extends SystemClock {
     }
   }
 
-  /** Like {@link pass}, but stops when `done` resolves. After `ms`, waits for `done` without advancing time. */
+  /**
+   * Like {@link pass}, but stops when `done` resolves. After `ms`, keeps waiting for `done` without advancing the time.
+   */
   async passUntil<T>(done: Promise<T>, ms: number): Promise<T> {
     let isDone = false;
     const noted = done.finally(() => {
@@ -87,10 +89,10 @@ export interface CountedCarOptions {
   /** Empty folder for the configuration and the records. */
   readonly folder: string;
   readonly monitors?: readonly GivenMonitor[];
-  /** File system for the records. Default: that of the machine. */
+  /** File system for the records. Default: the machine's. */
   readonly files?: FileSystem;
   /**
-   * If true, a command is requested by one frame: sending a series of frames would take a second, and a tick would
+   * If true, a single frame requests a command: sending a series of frames would take a second, in which a tick would
    * occur. The simulated car does not obey a single frame.
    */
   readonly oneFrame?: true;
@@ -105,7 +107,7 @@ function inOneFrame(commands: Profile['commands']): Profile['commands'] {
   );
 }
 
-/** The agent with the bench car's network: a parked car, and a driving one. */
+/** The agent with the bench car's network, for a parked car and for a driving one. */
 export class CountedCar {
   readonly clock = new SteppedClock();
   readonly #vehicle = loadVehicle('bench');
@@ -114,7 +116,7 @@ export class CountedCar {
   #stop: () => Promise<void> = async () => undefined;
   /** Frames with which the car answers a frame that commands its lamps. */
   #answer: NamedFrame | undefined;
-  /** The simulated car, which receives all frames while it exists. */
+  /** The simulated car. While it exists, it receives all frames. */
   #simulation: SimulatedCar | undefined;
   #agent: Agent | undefined;
 
@@ -184,12 +186,12 @@ export class CountedCar {
     await simulation.stop();
   }
 
-  /** Connects the simulated car to the agent permanently; it obeys the agent's commands. */
+  /** Connects the simulated car to the agent permanently. It obeys the agent's commands. */
   async drive(scenario: ScenarioName): Promise<void> {
     this.#simulation = await this.#simulate(scenario, 0);
   }
 
-  /** Number of messages that the broker has not acknowledged yet. */
+  /** Number of messages that the broker has not yet acknowledged. */
   get waiting(): number {
     return this.#agent?.waiting ?? 0;
   }
@@ -200,7 +202,10 @@ export class CountedCar {
     return simulation;
   }
 
-  /** Returns a batch of this many frames at the current time, the n-th with these signals and all others 0. */
+  /**
+   * Returns a batch of `count` frames at the current time. In the n-th frame, the signals have the values of
+   * `signals(n)`, and all others are 0.
+   */
   frames(message: string, count: number, signals: (n: number) => Readonly<Record<string, number>>): FrameBatch {
     return this.#batch(Array.from({ length: count }, (_, n) => this.#codec.encode(message, signals(n))));
   }

@@ -1,7 +1,7 @@
 /**
  * Broker and cloud of the measured car, in a separate process, so that their calls are not counted. Arguments: the car,
- * directory of the keys. Prints the URL of the broker. Then, for each input line, sends a command and prints its final
- * state. A line contains the car's time, UTC ms, or is empty to use the machine's time.
+ * and the directory of the keys. Prints the URL of the broker. Then, for each input line, sends a command and prints
+ * its final state. A line contains the car's time in UTC ms, or is empty to use the machine's time.
  */
 import { createInterface } from 'node:readline';
 import { CommandSigner } from '../../adapters/keys/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `npm run count-files`: counts in how many of our files calls occur while the agent processes one frame and one
- * command, according to V8's call counts. Prints the lists; `--write` puts them into files.md.
+ * `npm run count-files`: counts in how many of our files functions are called while the agent processes one frame and
+ * one command, according to V8. Prints the lists; `--write` puts them into files.md.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,10 +30,10 @@ const titles = {
   own: 'Of these, the files that 30 seconds of a drive do not call: the command’s own',
 } as const;
 
-/** For each title, the files in which calls occur. */
+/** For each title, the files in which functions are called. */
 type Counted = Readonly<Record<keyof typeof titles, readonly string[]>>;
 
-/** Counts the calls for one command and for some frames, one after the other, in a car with a cloud. */
+/** Counts the calls first for one command and then for some frames, in a car with a cloud. */
 async function count(folder: string): Promise<Counted> {
   const keys = join(folder, 'keys');
   await generateKey(keys, 'owner', { algorithm: 'ES256', kinds: ['Lights'] });
@@ -48,7 +48,7 @@ async function count(folder: string): Promise<Counted> {
   };
   const car = await CountedCar.start({ vin: VIN, broker: await line(), keys, folder, oneFrame: true });
   const { clock } = car;
-  /** Waits until between two ticks, which occur once a second. */
+  /** Waits for a time between two of the ticks that occur once a second. */
   const betweenTicks = (): Promise<void> => clock.pass(SECOND - (clock.now() % SECOND) + 200);
 
   let on = 1;
@@ -59,11 +59,11 @@ async function count(folder: string): Promise<Counted> {
     await calls?.take();
     cloud.stdin.write('\n');
     const outcome = await clock.passUntil(line(), SECOND / 2);
-    // The ledger has a separate file, which is written in the meantime.
+    // The ledger is a separate file, which is written in the meantime.
     await clock.pass(SECOND / 4);
     if (outcome !== 'Success') throw new Error(`the command ended as ${outcome}`);
   };
-  /** Passes a batch of this many frames. Returns the files in which a function is called for each of them. */
+  /** Passes a batch to the agent. Returns the files in which a function is called for each of its frames. */
   const frames = async (batch: FrameBatch): Promise<readonly string[]> => {
     await betweenTicks();
     await calls?.take();

@@ -1,4 +1,4 @@
-/** A car as a bare socket, which publishes what a real agent published on a drive, with its own VIN. */
+/** A car that is only a socket. With its own VIN, it publishes what a real agent published on a drive. */
 import { downFilter, presenceTopic } from '../../protocol/topics.ts';
 import type { Departure } from '../scenarios/drive.ts';
 import { BareClient, type ClientOptions } from './client.ts';
@@ -8,10 +8,10 @@ import { publishPacket } from './packets.ts';
 const WINDOW = 16;
 /** Packet identifier of a publication that does not belong to the drive. */
 const PRESENCE = 65_534;
-/** Time for which a broker keeps a message, s. */
+/** Time in s for which a broker keeps a message. */
 const EXPIRY = 86_400;
 
-/** Returns VIN number `index` of a fleet. ISO 3779 requires 17 characters. */
+/** Returns the VIN with number `index` in a fleet. ISO 3779 requires 17 characters. */
 export function fleetVin(index: number): string {
   return `VF3VGEFLEET${String(index).padStart(6, '0')}`;
 }
@@ -20,7 +20,7 @@ export interface BareCarOptions extends Pick<ClientOptions, 'host' | 'ports' | '
   readonly index: number;
   /** Messages of the drive, fewer than 65,000. */
   readonly drive: readonly Departure[];
-  /** Ratio of car time to real time. */
+  /** Ratio of the car's time to real time. */
   readonly speed: number;
 }
 
@@ -32,10 +32,10 @@ export class BareCar extends BareClient {
   repeated = 0;
   readonly #car: BareCarOptions;
   readonly #vin: string;
-  /** Departure time; undefined while parked. */
+  /** Time of departure; undefined while the car is parked. */
   #start: number | undefined;
   #next = 0;
-  /** Positions in the drive of unacknowledged messages. */
+  /** Positions in the drive of the messages that are not yet acknowledged. */
   readonly #inFlight = new Set<number>();
 
   constructor(car: BareCarOptions) {

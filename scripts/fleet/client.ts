@@ -1,4 +1,4 @@
-/** An MQTT client as a bare socket: reconnects indefinitely, receives messages and acknowledges them. */
+/** An MQTT client that is only a socket: reconnects indefinitely, receives messages and acknowledges them. */
 import { connect, type Socket } from 'node:net';
 import {
   acknowledgePacket,
@@ -16,19 +16,22 @@ import {
 
 export interface ClientOptions extends Omit<ConnectOptions, 'keepAlive'> {
   readonly host: string;
-  /** Ports of the broker's nodes: each connection uses the next one. */
+  /** Ports of the broker's nodes. Each new connection uses the next one. */
   readonly ports: readonly number[];
-  /** Index of the node of the first connection. */
+  /** Index of the node for the first connection. */
   readonly node?: number;
   readonly filter: string;
 }
 
-/** Silence after which a broker closes a connection, s, and silence after which a client sends a ping, ms. */
+/** Silence in s after which a broker closes a connection, and silence in ms after which a client sends a ping. */
 const KEEP_ALIVE = 120;
 const SPEAK_AFTER = 80_000;
-/** Delay before the next connection attempt, ms. Half of it is random. */
+/** Delay in ms before the next connection attempt. Half of it is random. */
 const AGAIN = 2_000;
-/** MQTT 5, 2.4: reason codes from here on are failures. In MQTT 3.1.1 a nonzero CONNACK return code is a failure. */
+/**
+ * MQTT 5, 2.4: reason codes from here upwards are failures. In MQTT 3.1.1, any nonzero return code in CONNACK is a
+ * failure.
+ */
 const FAILURE = 0x80;
 
 export class BareClient {
@@ -38,7 +41,7 @@ export class BareClient {
   received = 0;
   sentBytes = 0;
   receivedBytes = 0;
-  /** Description of the broker's refusal. */
+  /** Description of how the broker refused the client. */
   refused: string | undefined;
   protected readonly options: ClientOptions;
   #socket: Socket | undefined;
@@ -51,7 +54,7 @@ export class BareClient {
     this.#node = options.node ?? 0;
   }
 
-  /** Performs due actions; `now` as of performance.now(). */
+  /** Performs the actions that are due. `now` is a time of performance.now(). */
   tick(now: number): void {
     if (this.#socket === undefined) {
       if (now >= this.#due) this.#connect(now);
@@ -103,7 +106,7 @@ export class BareClient {
         }
       });
     });
-    // The broker was killed or is refusing connections: `close` follows.
+    // The broker was killed or is refusing connections: the event `close` follows.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       if (this.#socket !== socket) return;

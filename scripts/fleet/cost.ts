@@ -1,14 +1,14 @@
-/** Cost of a process and all its children on the machine (proc(5)). */
+/** Cost of a process and all its child processes on the machine (proc(5)). */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Cost {
-  /** Processor time since the start, including children that have ended, s. */
+  /** Processor time in s since the start, including children that have ended. */
   readonly cpu: number;
-  /** Resident private and shared memory, bytes. */
+  /** Resident private and shared memory in bytes. */
   readonly resident: number;
 }
 
-/** Clock ticks per second in /proc, fixed by the kernel's interface to programs. */
+/** Clock ticks per second in /proc, which the kernel's interface to programs fixes. */
 const TICKS = 100;
 const PAGE = 4096;
 
@@ -31,7 +31,8 @@ export function costOf(...pids: readonly number[]): Cost {
 }
 
 /**
- * Returns the fields after the name, which is in parentheses and may contain anything; empty if the process has ended.
+ * Returns the fields after the process name, which is in parentheses and may contain anything; empty if the process has
+ * ended.
  */
 function fieldsOf(pid: string): readonly number[] {
   try {

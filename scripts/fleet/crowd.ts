@@ -1,6 +1,6 @@
 /**
- * Many cars, or one receiver that only acknowledges, in a separate process, so that their cost is not included in other
- * figures.
+ * Many cars, or one receiver that only acknowledges, in a separate process, so that other figures do not include their
+ * cost.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,12 +15,13 @@ export interface CrowdOptions extends Pick<ClientOptions, 'host' | 'ports' | 've
   readonly cars: number;
   readonly drive: readonly Departure[];
   readonly speed: number;
-  /** Time over which the cars depart one after the other, ms. */
+  /** Time in ms over which the cars depart one after the other. */
   readonly leaving: number;
 }
 
 /**
- * Returns how many messages the cars send within this time after the first departure, ms. Some drive parts have few.
+ * Returns how many messages the cars send within a time in ms after the first departure. Some parts of the drive have
+ * few.
  */
 export function dueAfter(
   elapsed: number,
@@ -35,12 +36,12 @@ export function dueAfter(
 export interface CrowdState {
   readonly connected: number;
   readonly connections: number;
-  /** Cars with all messages acknowledged. */
+  /** Number of cars of which all messages are acknowledged. */
   readonly arrived: number;
   readonly taken: number;
   readonly takenBytes: number;
   readonly repeated: number;
-  /** MQTT traffic in both directions, bytes. */
+  /** MQTT traffic in both directions in bytes. */
   readonly bytes: number;
   readonly received: number;
   readonly refused: string | undefined;
@@ -61,7 +62,7 @@ export class Crowd {
     return new Crowd({ crowd });
   }
 
-  /** A client that subscribes and only acknowledges. */
+  /** Returns a client that subscribes and only acknowledges. */
   static receiving(receiver: ClientOptions): Crowd {
     return new Crowd({ receiver });
   }
@@ -88,7 +89,7 @@ export class Crowd {
   }
 }
 
-/** Interval between two checks for due messages, ms, and the number of clients that may connect at once. */
+/** Time in ms between two checks for due messages, and number of clients that may connect at the same time. */
 const TICK = 20;
 const RAMP = 200;
 

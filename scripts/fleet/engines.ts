@@ -18,11 +18,11 @@ import { BareClient } from './client.ts';
 
 export interface FleetBroker {
   readonly version: Version;
-  /** Ports and process ids of the nodes, in a constant order. A node that does not run has the process id 0. */
+  /** Ports and process ids of the nodes, always in the same order. A node that is not running has the process id 0. */
   readonly ports: readonly number[];
   readonly pids: readonly number[];
   start(): Promise<void>;
-  /** Kills a node, and restarts it with its stored data. If omitted, there is one node. */
+  /** Functions that kill a node, and that restart it with its stored data. If omitted, there is only one node. */
   readonly nodes?: { kill(place: number): Promise<void>; revive(place: number): Promise<void> };
   remove(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export const brokers: Readonly<Record<string, () => FleetBroker>> = {
   },
 };
 
-/** Brokers with three nodes. */
+/** Brokers that consist of three nodes. */
 export const clusters: Readonly<Record<string, () => FleetBroker>> = {
   nats: () => clustered(new NatsCluster(shippedBounds('nats.conf'))),
   rabbitmq: () => clustered(new RabbitCluster(shippedBounds('rabbitmq.conf'))),
@@ -80,7 +80,7 @@ function clustered(rig: NatsCluster | RabbitCluster): FleetBroker {
   };
 }
 
-/** Waits until a node accepts clients: nodes refuse them until they have found each other. */
+/** Waits until a node accepts clients. Nodes refuse them until they have found each other. */
 async function untilAnswers(port: number, place: number): Promise<void> {
   const client = new BareClient({
     host: '127.0.0.1',
@@ -105,13 +105,13 @@ export interface StoredPayload {
 export interface FleetDatabase {
   /** Connection URL for hub.yaml. If omitted, the hub uses SQLite in its directory. */
   readonly url?: string;
-  /** The server. If omitted, the database is in the hub. */
+  /** The database server. If omitted, the database is in the hub. */
   readonly server?: PostgresRig;
   messages(): Promise<number>;
   payloads(): Promise<readonly StoredPayload[]>;
-  /** Size on disk including keys and indexes, bytes. */
+  /** Size on disk in bytes, including keys and indexes. */
   size(): Promise<number>;
-  /** Sizes of the largest tables and indexes, bytes. */
+  /** Sizes in bytes of the largest tables and indexes. */
   tables?(): Promise<ReadonlyMap<string, number>>;
   remove(): Promise<void>;
 }
@@ -122,7 +122,7 @@ const TABLES = `SELECT relname AS name, pg_table_size(oid) AS bytes FROM pg_clas
   WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace ORDER BY bytes DESC LIMIT 10`;
 
 export async function startPostgres(): Promise<FleetDatabase> {
-  // Syncs every commit, like a production server.
+  // The server syncs every commit, as in production.
   const server = new PostgresRig({ settings: { fsync: 'on', max_wal_size: '2GB' } });
   await server.start();
   const url = await server.create();
@@ -144,7 +144,7 @@ export async function startPostgres(): Promise<FleetDatabase> {
   };
 }
 
-/** Returns the database in the directory of a hub. */
+/** Returns the database that is in the directory of a hub. */
 export function sqliteIn(data: string): FleetDatabase {
   const file = join(data, 'hub.sqlite');
   const read = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
@@ -166,7 +166,7 @@ export function sqliteIn(data: string): FleetDatabase {
 
 export interface FleetHubOptions {
   readonly name: string;
-  /** Ports of the broker's nodes. If omitted, the hub's embedded broker is used. */
+  /** Ports of the broker's nodes. If omitted, the hub uses its embedded broker. */
   readonly broker?: readonly number[];
   readonly database?: string;
 }
@@ -197,7 +197,7 @@ export class FleetHub {
     mkdirSync(this.data);
   }
 
-  /** Process id; 0 if it does not run. */
+  /** Process id; 0 if the hub is not running. */
   get pid(): number {
     return this.#process?.pid ?? 0;
   }
@@ -248,12 +248,12 @@ export class FleetHub {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Last lines of its output, or a note that it does not run. */
+  /** Last lines of the hub's output, or a note that it is not running. */
   get said(): string {
     return this.#process?.output.trimEnd().split('\n').slice(-20).join('\n') ?? 'it does not run';
   }
 
-  /** Returns the number of new messages since its start. */
+  /** Returns the number of new messages that the hub has received since its start. */
   async taken(): Promise<number> {
     const values = (await this.#metrics()).matchAll(/^vigie_hub_messages_total\{[^}]*\} (\d+)$/gm);
     return [...values].reduce((sum, [, value]) => sum + Number(value), 0);

@@ -1,4 +1,7 @@
-/** Runs a fleet against hubs: drives, kills processes, counts, and prints the cost per message and per car. */
+/**
+ * Runs a fleet against hubs: lets cars drive, kills processes, counts messages, and prints the cost per message and per
+ * car.
+ */
 import { setTimeout as after } from 'node:timers/promises';
 import { defined } from '../../protocol/defined.ts';
 import { recordDrive } from '../scenarios/drive.ts';
@@ -19,19 +22,19 @@ import { recutTelemetry } from './recut.ts';
 import { countStored, readingsIn } from './stored.ts';
 import { type FleetMoment, type FleetOptions, type FleetReport, tableOf } from './table.ts';
 
-/** Fractions of the drive: when all cars have departed, when the hub is killed, when PostgreSQL is killed. */
+/** Fractions of the drive after which all cars have departed, the hub is killed, and PostgreSQL is killed. */
 const LEFT = 0.25;
 const HUB_KILLED = 0.6;
 const DATABASE_KILLED = 0.75;
-/** Downtime of a killed hub and of a killed server, ms. */
+/** Time in ms for which a killed hub, and a killed server, stay down. */
 const HUB_AWAY = 3_000;
 const DATABASE_AWAY = 5_000;
 const NODE_AWAY = 5_000;
-/** Time without messages after which missing messages count as lost, ms. */
+/** Time in ms without new messages after which missing messages count as lost. */
 const SILENCE = 60_000;
 const MAX_CONNECTING_MS = 600_000;
 
-/** Resolves to the problems found, one line each. */
+/** Resolves with the problems that were found, one line each. */
 export async function runFleet(options: FleetOptions): Promise<readonly string[]> {
   const { cars, minutes, speed, database: kind, say } = options;
   const began = performance.now();
@@ -118,11 +121,13 @@ interface DrivingFleet {
   readonly crowd: Crowd;
   readonly broker: FleetBroker | undefined;
   readonly server: FleetDatabase | undefined;
-  /** Returns how many messages are due this long after the start of the drive, ms. */
+  /** Returns how many messages are due at the time `elapsed` in ms after the start of the drive. */
   dueAt(elapsed: number): number;
 }
 
-/** Runs all cars to the end of the drive, with the requested failures. Rates are measured from `from` to `to`. */
+/**
+ * Runs all cars to the end of the drive, with the requested failures. Rates are measured from time `from` to time `to`.
+ */
 async function driveFleet(
   { hubs, crowd, broker, server, dueAt }: DrivingFleet,
   { cars, failures }: FleetOptions,
@@ -181,7 +186,7 @@ async function floorOf(
   return await withOwnBroker(make, (alone) => brokerFloor(alone, { cars, speed, seconds, drive }));
 }
 
-/** Starts two hubs if they can share a broker and a server, else one. */
+/** Starts two hubs if they can share a broker and a server, otherwise one. */
 async function startHubs(
   broker: FleetBroker | undefined,
   server: FleetDatabase | undefined,
@@ -198,7 +203,7 @@ async function startHubs(
   return hubs as [FleetHub, ...FleetHub[]];
 }
 
-/** @returns the number of connected cars: all, or those connected within ten minutes */
+/** @returns the number of connected cars: all cars, or those that were connected within ten minutes */
 async function untilConnected(crowd: Crowd, cars: number): Promise<number> {
   const began = performance.now();
   for (;;) {
@@ -208,7 +213,7 @@ async function untilConnected(crowd: Crowd, cars: number): Promise<number> {
   }
 }
 
-/** Resolves when all cars have finished their drive, or if none has sent anything for {@link SILENCE}. */
+/** Resolves when all cars have finished their drive, or when none has sent anything for {@link SILENCE} ms. */
 async function untilArrived(crowd: Crowd, cars: number): ReturnType<Crowd['state']> {
   let state = await crowd.state();
   for (let changed = performance.now(); state.arrived < cars; ) {
@@ -232,7 +237,7 @@ async function startBroker(
   return broker;
 }
 
-/** Runs `work` with a separate broker, so that the measurement of the floor leaves nothing behind for the fleet. */
+/** Runs `work` with a separate broker, so that the measurement of the floor does not affect the fleet. */
 async function withOwnBroker<T>(make: () => FleetBroker, work: (broker: FleetBroker) => Promise<T>): Promise<T> {
   const broker = make();
   try {

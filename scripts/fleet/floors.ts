@@ -1,4 +1,7 @@
-/** Cost of the engines alone with the same bytes: a broker with an acknowledging receiver, and COPY into PostgreSQL. */
+/**
+ * Cost of the engines alone for the same bytes: a broker with a receiver that only acknowledges, and COPY into
+ * PostgreSQL.
+ */
 import { dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { upFilter } from '../../protocol/topics.ts';
@@ -10,14 +13,14 @@ import type { FleetBroker } from './engines.ts';
 
 export interface BrokerFloor {
   readonly messages: number;
-  /** Message rate, messages/s. */
+  /** Message rate in messages/s. */
   readonly rate: number;
-  /** Processor time of the broker and of the receiver, µs per message. */
+  /** Processor time of the broker and of the receiver in µs per message. */
   readonly broker: number;
   readonly receiver: number;
 }
 
-/** Sends as many messages a second as `cars` do, from fewer and faster cars, for this many seconds. */
+/** Sends as many messages per second as `cars` cars do, from fewer and faster cars, for `seconds` s. */
 export async function brokerFloor(
   broker: FleetBroker,
   { cars, speed, seconds, drive }: { cars: number; speed: number; seconds: number; drive: readonly Departure[] },
@@ -46,12 +49,12 @@ export async function brokerFloor(
 }
 
 export interface CopyFloor {
-  /** Processor time of PostgreSQL, µs per message, and disk space, bytes per message. */
+  /** Processor time of PostgreSQL in µs per message, and disk space in bytes per message. */
   readonly cpu: number;
   readonly bytes: number;
 }
 
-/** Copies the payloads of all messages into a table without other columns. */
+/** Copies the payloads of all messages into a table that has no other columns. */
 export async function copyFloor(server: PostgresRig, url: string, messages: number): Promise<CopyFloor> {
   const file = join(dirname(server.files), 'payloads.copy');
   await server.execute(url, `COPY (SELECT payload FROM messages) TO '${file}' (FORMAT binary)`);

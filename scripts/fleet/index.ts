@@ -1,7 +1,7 @@
 /**
  * `npm run fleet`: runs a fleet against real hubs, a real broker and a real database. During the drive a hub is killed,
- * and PostgreSQL is stopped immediately and restarted. Cars are bare sockets that send what a real agent sent on a
- * drive. At the end the messages in the database are compared with those that the broker acknowledged to the cars.
+ * and PostgreSQL is stopped immediately and restarted. The cars are bare sockets that send what a real agent sent on a
+ * drive. At the end, the messages in the database are compared with those that the broker acknowledged to the cars.
  *
  *     npm run fleet                                   # 300 cars, 1 minute of driving, Mosquitto and PostgreSQL
  *     npm run fleet -- --cars 10000 --minutes 2

@@ -1,9 +1,10 @@
 /**
- * The MQTT packets that a car and a receiver need, encoded and decoded without a library: a car costs only a socket.
+ * The MQTT packets that a car and a receiver need, encoded and decoded without a library, so that a car costs only a
+ * socket.
  */
 import type { Version } from '../../adapters/mqtt/protocol-choice.ts';
 
-/** MQTT 5, 2.2.2.2 and 3.3.2.3.3 */
+/** Identifiers of properties (MQTT 5, 2.2.2.2 and 3.3.2.3.3). */
 const SESSION_EXPIRY = 0x11;
 const MESSAGE_EXPIRY = 0x02;
 
@@ -41,13 +42,13 @@ function packet(first: number, ...parts: readonly Uint8Array[]): Buffer {
 export interface ConnectOptions {
   readonly version: Version;
   readonly clientId: string;
-  /** Keep-alive interval, s. */
+  /** Keep-alive interval in s. */
   readonly keepAlive: number;
-  /** Topic of the will: if the connection is lost, the broker publishes `offline`, retained. */
+  /** Topic of the will. If the connection is lost, the broker publishes `offline` there as a retained message. */
   readonly will?: string;
 }
 
-/** Encodes CONNECT with a session expiry of one hour. */
+/** Encodes a CONNECT with a session expiry of one hour. */
 export function connectPacket({ version, clientId, keepAlive, will }: ConnectOptions): Buffer {
   const none = version === 5 ? [Buffer.of(0)] : [];
   const session = version === 5 ? [Buffer.of(5, SESSION_EXPIRY), number32(3600)] : [];
@@ -72,11 +73,11 @@ export interface PublishFields {
   readonly id: number;
   readonly retain: boolean;
   readonly repeated: boolean;
-  /** Message expiry, s (MQTT 5). */
+  /** Message expiry in s (MQTT 5). */
   readonly expiry: number;
 }
 
-/** Encodes PUBLISH with QoS 1. */
+/** Encodes a PUBLISH with QoS 1. */
 export function publishPacket(
   version: Version,
   { topic, payload, id, retain, repeated, expiry }: PublishFields,
@@ -90,7 +91,7 @@ export function acknowledgePacket(id: number): Buffer {
   return packet(0x40, number16(id));
 }
 
-/** Returns the packet identifier of a PUBLISH with QoS 1; undefined for QoS 0. */
+/** Returns the packet identifier in a PUBLISH with QoS 1; undefined for QoS 0. */
 export function publishedId(first: number, body: Uint8Array): number | undefined {
   if ((first & 6) === 0) return undefined;
   const at = 2 + (((body[0] ?? 0) << 8) | (body[1] ?? 0));

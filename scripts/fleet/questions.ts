@@ -1,18 +1,18 @@
-/** Requests to the hubs of a fleet while it drives. */
+/** Requests to the hubs of a fleet while its cars drive. */
 import { idOf } from '../../assembly/view.ts';
 import { fleetVin } from './car.ts';
 import type { FleetHub } from './engines.ts';
 import type { FleetAnswers } from './table.ts';
 
-/** Interval between two requests for Status. */
+/** Time in ms between two requests for Status. */
 const ASK_INTERVAL_MS = 100;
 
 /**
- * Asks the hubs in turn for Status of some car. If a hub does not answer, asks the next one, as a client of several
- * does.
+ * Asks the hubs in turn for the Status of some car. If a hub does not respond, asks the next one, as a client with
+ * several hubs would.
  */
 export class Questions implements FleetAnswers {
-  /** If true, answers are counted. */
+  /** If true, responses are counted. */
   counted = false;
   readonly answers: number[] = [];
   unheard = 0;
@@ -53,7 +53,7 @@ export class Questions implements FleetAnswers {
   }
 }
 
-/** Requests Status and returns the HTTP status code; undefined if the hub is killed. */
+/** Requests Status and returns the HTTP status code; undefined if the hub was killed. */
 async function statusOf(url: string): Promise<number | undefined> {
   try {
     const response = await fetch(url);

@@ -4,7 +4,7 @@ import { decodeMessage, encodeMessage } from '../../protocol/cbor/message.ts';
 import { type Reading, readingsFromTelemetry, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
 import type { Departure } from '../scenarios/drive.ts';
 
-/** Returns only the telemetry of the drive; the last message contains the remaining readings. */
+/** Returns only the telemetry of the drive. The last message contains the readings that remain. */
 export function recutTelemetry(drive: readonly Departure[], size: number): readonly Departure[] {
   const readings: { readonly reading: Reading; readonly after: number }[] = drive.flatMap(({ after, payload }) => {
     const { kind, body } = decodeMessage(payload);

@@ -1,5 +1,6 @@
 /**
- * Compares stored messages of a fleet by their bytes: all cars send the same drive, and each message contains a number.
+ * Compares the stored messages of a fleet by their bytes: all cars send the same drive, and each message contains a
+ * number.
  */
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
@@ -10,7 +11,7 @@ export interface Stored {
   readonly stored: number;
   readonly lost: number;
   readonly duplicated: number;
-  /** Number of messages whose bytes no car sent. */
+  /** Number of stored messages whose bytes no car sent. */
   readonly strange: number;
 }
 
@@ -33,7 +34,7 @@ export function countStored(payloads: readonly StoredPayload[], drive: readonly 
   };
 }
 
-/** Counts the values in the messages: readings of telemetry, and numbers and words of the others. */
+/** Counts the values in the messages: the readings in telemetry, and the numbers and words in the others. */
 export function readingsIn(drive: readonly Departure[]): number {
   return drive.reduce((sum, { payload }) => {
     const { kind, body } = decodeMessage(payload);

@@ -5,7 +5,7 @@ import type { BrokerFloor, CopyFloor } from './floors.ts';
 
 export interface FleetOptions {
   readonly cars: number;
-  /** Car time that each car drives, minutes. */
+  /** Time for which each car drives, in minutes of car time. */
   readonly minutes: number;
   /** Ratio of car time to real time. */
   readonly speed: number;
@@ -14,14 +14,14 @@ export interface FleetOptions {
   /** Number of broker nodes. */
   readonly nodes: number;
   readonly database: 'postgresql' | 'sqlite';
-  /** If true, hub and PostgreSQL are killed during the run. */
+  /** If true, a hub and PostgreSQL are killed during the run. */
   readonly failures: boolean;
-  /** Number of readings per message if cars send only telemetry. If omitted, they send the messages of the agent. */
+  /** Number of readings per message if the cars send only telemetry. If omitted, they send the messages of an agent. */
   readonly readings?: number;
   readonly say: (text: string) => void;
 }
 
-/** Processor time of all parts, s, and number of messages received by hubs, at one time. */
+/** Processor time in s of all parts, and number of messages that hubs have received, at one time. */
 export interface FleetMoment {
   readonly at: number;
   readonly hubs: number;
@@ -33,24 +33,24 @@ export interface FleetMoment {
 
 /** Results of requests for Status. */
 export interface FleetAnswers {
-  /** Durations of the requests during the steady phase, ms. */
+  /** Durations in ms of the requests during the steady phase. */
   readonly answers: readonly number[];
-  /** Requests in the whole run for cars that had not sent Status yet. */
+  /** Number of requests in the whole run for cars that had not yet sent Status. */
   readonly unheard: number;
-  /** Answers in the whole run from a different hub than the first one asked. */
+  /** Number of responses in the whole run that came from a different hub than the one asked first. */
   readonly elsewhere: number;
-  /** Requests in the whole run that no hub answered. */
+  /** Number of requests in the whole run to which no hub responded. */
   readonly failed: number;
 }
 
-/** Results of a fleet, for {@link tableOf}. */
+/** Results of a fleet, which {@link tableOf} formats. */
 export interface FleetReport {
   readonly options: FleetOptions;
   readonly drive: readonly Departure[];
   readonly readings: number;
-  /** Time until all cars are connected, s. */
+  /** Time in s until all cars are connected. */
   readonly connectedIn: number;
-  /** Broker memory per connection, bytes; 0 for the embedded broker. */
+  /** Memory of the broker per connection in bytes; 0 for the embedded broker. */
   readonly connectionBytes: number;
   readonly acknowledged: number;
   readonly repeated: number;
@@ -58,16 +58,16 @@ export interface FleetReport {
   readonly stored: number;
   readonly lost: number;
   readonly duplicated: number;
-  /** Phase in which all cars drive and nothing is killed. */
+  /** Phase in which all cars drive and no process is killed. */
   readonly steady: { readonly seconds: number; readonly from: FleetMoment; readonly to: FleetMoment };
   readonly databaseBytes: number;
-  /** Sizes of the largest tables and indexes, bytes. */
+  /** Sizes in bytes of the largest tables and indexes. */
   readonly tables: ReadonlyMap<string, number>;
   readonly questions: FleetAnswers;
   readonly floors: { readonly broker?: BrokerFloor; readonly copy?: CopyFloor };
 }
 
-/** Hours of driving per car and month, for the cost of a car. */
+/** Hours that a car drives per month, from which the cost of a car is computed. */
 const HOURS = 30;
 
 export function tableOf(report: FleetReport): string {

@@ -1,11 +1,11 @@
-/** Runs a target on many inputs, each determined by target, seed and number alone. */
+/** Runs a target on many inputs. Target, seed and number alone determine each input. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Material, mutated } from './mutation.ts';
 import { Random } from './random.ts';
 import type { FuzzTarget } from './target.ts';
 
-/** Limit of memory outside of the heap, which no parser of small inputs needs, bytes. */
+/** Limit in bytes for memory outside the heap, of which a parser of small inputs needs little. */
 const MOST_OUTSIDE = 2 ** 30;
 /** Number of inputs between two memory checks. */
 const LOOK = 64;
@@ -14,9 +14,9 @@ export interface FuzzPlan {
   readonly seed: number;
   /** Number of the first input. Default: 0. */
   readonly first?: number;
-  /** Number after the last input. */
+  /** Number that follows that of the last input. */
   readonly runs: number;
-  /** Time limit, seconds. */
+  /** Time limit in seconds. */
   readonly seconds?: number;
   /** Additional seeds besides those of the target. */
   readonly extra?: readonly Uint8Array[];
@@ -26,12 +26,12 @@ export interface Tally {
   inputs: number;
   accepted: number;
   refused: number;
-  /** CPU time of the slowest input, ms, and its number. */
+  /** CPU time in ms of the slowest input, and the number of this input. */
   slowest: number;
   slowestInput: number;
 }
 
-/** A failure and its input. */
+/** A failure, and the input that caused it. */
 interface Failure {
   readonly number: number;
   readonly reason: string;
@@ -43,18 +43,18 @@ export interface FuzzOutcome {
   readonly failure?: Failure;
 }
 
-/** Returns the processor time of this thread, ms: other load of the machine must not count against the parser. */
+/** Returns the processor time of this thread in ms: other load on the machine must not count against the parser. */
 function cpuTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** Returns the bytes that buffers and libraries hold. */
+/** Returns the number of bytes that buffers and libraries hold. */
 function outside(): number {
   return process.memoryUsage().external;
 }
 
-/** Combines the tallies of two consecutive runs. */
+/** Combines the tallies of two runs, of which the second follows the first. */
 export function joined(one: Tally, other: Tally): Tally {
   const slower = other.slowest > one.slowest ? other : one;
   return {
@@ -67,13 +67,13 @@ export function joined(one: Tally, other: Tally): Tally {
 }
 
 export function materialOf(target: FuzzTarget, extra: readonly Uint8Array[] = []): Material {
-  // No Buffers: their slices are not copies.
+  // Not Buffers, because their slices are not copies.
   const seeds = [...target.seeds(), ...extra].map((seed) => new Uint8Array(seed));
   if (seeds.length === 0) throw new Error(`fuzz target ${target.name} has no seeds`);
   return { seeds, words: (target.words ?? []).map((word) => new TextEncoder().encode(word)) };
 }
 
-/** Returns input `number` of a target; the first inputs are the unchanged seeds. */
+/** Returns input `number` of a target. The first inputs are the unchanged seeds. */
 export function inputOf(target: FuzzTarget, material: Material, seed: number, number: number): Uint8Array {
   const given = material.seeds[number];
   if (given !== undefined) return given;
@@ -84,10 +84,10 @@ export function inputOf(target: FuzzTarget, material: Material, seed: number, nu
 
 /**
  * Runs the parser on one input.
- * @returns whether the parser accepted it, or a description of the parser's defect
+ * @returns true or false, depending on whether the parser accepted it, or a description of the parser's defect
  */
 export async function tried(target: FuzzTarget, input: Uint8Array): Promise<boolean | string> {
-  // The parser receives its own copy: if it writes into its input, the reported input must not change.
+  // The parser receives a copy of the input: if it writes into it, the reported input must not change.
   try {
     return await target.run(input.slice());
   } catch (error) {
@@ -123,10 +123,10 @@ export async function campaign(
     if (result) tally.accepted++;
     else tally.refused++;
     if (number % LOOK !== 0) continue;
-    // Node frees memory of its libraries only between turns of the event loop.
+    // Node frees the memory of its libraries only between turns of the event loop.
     await turn();
     if (outside() > MOST_OUTSIDE) {
-      // Unreachable objects do not count; `gc` exists if Node was started with --expose-gc.
+      // Objects that cannot be reached must not count. `gc` exists if Node was started with --expose-gc.
       (globalThis as { gc?: () => void }).gc?.();
       if (outside() > MOST_OUTSIDE) {
         const reason = `${Math.round(outside() / 2 ** 20)} MiB outside of the heap`;

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz`: passes a hundred thousand broken inputs to every parser. A parser may throw only a VigieError, and
- * must always end.
+ * `npm run fuzz`: passes a hundred thousand broken inputs to every parser. A parser may throw nothing but a VigieError,
+ * and must always end.
  *
  *     npm run fuzz                                    every target, 100,000 inputs each; stops after 15 minutes
  *     npm run fuzz -- --for 30m --state FILE          stops after this time; repeat the command to continue
@@ -25,7 +25,7 @@ import type { FuzzTarget } from './target.ts';
 import { targets } from './targets/index.ts';
 import { watched } from './watch.ts';
 
-/** Length of the used part of a larger seed file, bytes. */
+/** Length in bytes of the part of a larger seed file that is used. */
 const LARGEST_SEED = 32 * 1024;
 
 const { values: options, positionals } = read({
@@ -44,7 +44,7 @@ const { values: options, positionals } = read({
   },
 });
 
-/** Like `parseArgs`, which throws for unknown options; prints the error and exits instead. */
+/** Like `parseArgs`, which throws for unknown options, but prints the error and exits instead. */
 function read<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config);

@@ -1,11 +1,11 @@
-/** File of the targets that a long run has finished: an interrupted run continues from it. */
+/** File with the targets that a long run has finished. After an interruption, the run continues from it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { writeWholeFile } from '../whole-file.ts';
 import type { Tally } from './campaign.ts';
 
 /** Results of one target for one seed. */
 export interface TargetResult extends Tally {
-  /** Failure message. */
+  /** Message of the failure. */
   readonly failed?: string;
   /** If true, time ran out before all inputs were tried. */
   readonly partial?: boolean;
@@ -18,7 +18,7 @@ export class FuzzLedger {
   readonly #seeds: Seeds;
 
   /**
-   * Reads the file if it exists. If `file` is omitted, results are not stored.
+   * Reads the file if it exists. If `file` is omitted, no results are stored.
    * @throws Error if the file is not a ledger
    */
   constructor(file?: string) {
@@ -40,7 +40,7 @@ export class FuzzLedger {
     return result?.partial ? undefined : result;
   }
 
-  /** Stores a result: on return, the file on disk is complete. */
+  /** Stores a result. When this returns, the file on disk is complete. */
   keep(seed: number, target: string, result: TargetResult): void {
     this.#seeds[seed] = { ...this.#seeds[seed], [target]: result };
     if (this.#file === undefined) return;
@@ -48,34 +48,34 @@ export class FuzzLedger {
   }
 }
 
-/** Least time of a target, s: enough for a few inputs. */
+/** Shortest time in s for a target: enough for a few inputs. */
 const MIN_SHARE_SECONDS = 0.1;
 
-/** Divides the time of one seed among its targets, including the startup time of each. */
+/** Divides the time for one seed among the targets, including the startup time of each. */
 export class FuzzShares {
   readonly #total: number;
   #end = 0;
   #open = 0;
 
-  /** @param total time for all targets of a seed, s */
+  /** @param total time in s for all targets of a seed */
   constructor(total: number) {
     this.#total = total;
   }
 
-  /** Starts a seed: `open` of its `targets` are not finished. */
+  /** Starts a seed of which `open` of the `targets` targets are not finished. */
   begin(open: number, targets: number): void {
     this.#open = open;
     this.#end = performance.now() + (this.#total * 1000 * open) / targets;
   }
 
-  /** Returns the time for the next target, s. */
+  /** Returns the time in s for the next target. */
   next(): number {
     const left = (this.#end - performance.now()) / 1000;
     return Math.max(MIN_SHARE_SECONDS, left / Math.max(1, this.#open--));
   }
 }
 
-/** Returns the seeds of `7` or `101-110`, or undefined for other texts. */
+/** Returns the seeds that `7` or `101-110` describes; undefined for any other string. */
 export function seedsOf(text: string): readonly number[] | undefined {
   const [, first, last = first] = /^([0-9]{1,9})(?:-([0-9]{1,9}))?$/.exec(text) ?? [];
   if (first === undefined || Number(last) < Number(first)) return undefined;

@@ -1,4 +1,4 @@
-/** Mutates inputs like corrupted files and lines do, and like an attacker of a parser would. */
+/** Mutates inputs as corrupted files and lines are changed, and as an attacker of a parser would change them. */
 import type { Random } from './random.ts';
 
 /** Parts from which inputs are made. */
@@ -7,7 +7,10 @@ export interface Material {
   readonly words: readonly Uint8Array[];
 }
 
-/** Longest input, bytes. Some inputs are extended to {@link LARGE}, which shows costs that grow too fast. */
+/**
+ * Length in bytes of the longest input. Some inputs are extended to {@link LARGE}, which shows costs that grow too
+ * fast.
+ */
 const LONGEST = 16 * 1024;
 const LARGE = 256 * 1024;
 
@@ -55,7 +58,7 @@ const numbers = [
 type Change = (input: Uint8Array, random: Random, material: Material) => Uint8Array;
 
 function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  // No Buffer: its slices are not copies.
+  // Not a Buffer, because its slices are not copies.
   return new Uint8Array(Buffer.concat(parts));
 }
 
@@ -72,7 +75,7 @@ function piece(input: Uint8Array, random: Random): readonly [from: number, to: n
   return [from, Math.min(input.length, from + random.below(most + 1))];
 }
 
-/** Finds a run of digits after a drawn position. Returns its start and end; the range is empty if none follows. */
+/** Finds digits after a drawn position. Returns the range of these digits, which is empty if no digits follow. */
 function number(input: Uint8Array, random: Random): readonly [from: number, to: number] {
   const digit = (at: number) => (input[at] ?? 0) >= 0x30 && (input[at] ?? 0) <= 0x39;
   let from = random.below(input.length + 1);
@@ -82,7 +85,7 @@ function number(input: Uint8Array, random: Random): readonly [from: number, to: 
   return [from, to];
 }
 
-/** Returns the range of the line around a position, including its line end. */
+/** Returns the range of the line at a position, including its line end. */
 function line(input: Uint8Array, random: Random): readonly [from: number, to: number] {
   const place = random.below(input.length + 1);
   const end = (at: number) => input[at] === 0x0a || input[at] === 0x0d;
@@ -146,7 +149,7 @@ const changes: readonly Change[] = [
   },
   (input, random) => replaced(input, number(input, random), random.of(numbers)),
   (input, random) => replaced(input, number(input, random), random.of(numbers)),
-  // Combine with another seed: join the end of it, or insert a piece of it.
+  // Combine with another seed: append its end, or insert a piece of it.
   (input, random, { seeds }) => {
     const other = random.of(seeds);
     return joined(input.subarray(0, random.below(input.length + 1)), other.subarray(random.below(other.length + 1)));
@@ -158,7 +161,7 @@ const changes: readonly Change[] = [
   },
 ];
 
-/** Returns a seed with some changes, determined by the state of `random`. */
+/** Returns a seed with some changes, which the state of `random` determines. */
 export function mutated(material: Material, random: Random): Uint8Array {
   let input = random.of(material.seeds);
   const most = random.once(8) ? 24 : 4;

@@ -2,15 +2,15 @@
 export class Random {
   #state: number;
 
-  /** @param parts numbers and texts that together are the seed. */
+  /** @param parts numbers and strings that together are the seed */
   constructor(...parts: readonly (number | string)[]) {
-    // FNV-1a hash of the text of the parts.
+    // FNV-1a hash of the parts as a string.
     let hash = 0x811c_9dc5;
     for (const character of parts.join('\0')) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x0100_0193);
     this.#state = hash | 0;
   }
 
-  /** Returns an integer from 0 to below `limit`; 0 if there is none. */
+  /** Returns an integer from 0 to `limit` - 1; 0 if `limit` is 0. */
   below(limit: number): number {
     this.#state = (this.#state + 0x9e37_79b9) | 0;
     let bits = this.#state ^ (this.#state >>> 16);

@@ -1,25 +1,23 @@
-/** Runs a campaign in a separate thread and stops it if an input takes too long or too much memory. */
+/** Runs a campaign in a separate thread, and stops the thread if an input takes too long or needs too much memory. */
 import { Worker } from 'node:worker_threads';
 import { type FuzzOutcome, type FuzzPlan, inputOf, materialOf, type Tally } from './campaign.ts';
 import type { FuzzTarget } from './target.ts';
 import type { WorkerTask } from './worker.ts';
 
 interface Limits {
-  /** Time limit of one input, ms. */
+  /** Time limit in ms for one input. */
   readonly time: number;
-  /** Heap limit, MiB. */
+  /** Limit in MiB for the heap. */
   readonly memory: number;
 }
 
-/** Limits for inputs of at most 256 KiB. The time limit is generous because other load on the machine counts too. */
+/** Limits for inputs of at most 256 KiB. The time limit is generous, because other load on the machine counts, too. */
 export const usualLimits: Limits = { time: 20_000, memory: 512 };
 
 /** Interval between two checks, ms. */
 const LOOK = 100;
 
-/**
- * @param table address of the module whose `targets` contain the target
- */
+/** @param table address of the module whose `targets` contain this target */
 export function watched(
   table: URL,
   target: FuzzTarget,

@@ -4,15 +4,15 @@ import { posix } from 'node:path';
 import { importsOf } from './reader.ts';
 import { exceptions, packageRooms, type Room, rooms } from './rules.ts';
 
-/** Specifiers by importing file; `undefined` is a computed path. */
+/** Imported specifiers by importing file. `undefined` means a computed path. */
 export type ImportsByFile = ReadonlyMap<string, readonly (string | undefined)[]>;
 
-/** Globs of all handwritten files; generated files have no handwritten imports. */
+/** Globs of all handwritten files. Generated files have no handwritten imports. */
 export const SOURCES = [...new Set(Object.keys(rooms).map((room) => room.split('/', 1)[0]))]
   .filter((folder) => !folder?.endsWith('.json'))
   .map((folder) => (folder?.endsWith('.ts') ? folder : `${folder}/**/*.{ts,tsx,js,mjs}`));
 
-/** Returns the table key for a file; undefined outside all rooms. */
+/** Returns the table key for a file; undefined if the file is in no room. */
 export function roomOf(path: string): string | undefined {
   const [first = '', second] = path.split('/');
   const keys = second === undefined ? [first] : [`${first}/${second}`, `${first}/*`, first];
@@ -62,7 +62,7 @@ export function cycles(imports: ImportsByFile): readonly (readonly string[])[] {
   return found;
 }
 
-/** Returns all faults of sources, given by path, one line each. */
+/** Returns all faults in sources (by path), one line each. */
 export function importFaults(files: ReadonlyMap<string, string>): readonly string[] {
   const imports = new Map([...files].map(([path, text]) => [path, importsOf(path, text)]));
   const refused = [...imports].flatMap(([path, specifiers]) =>
@@ -75,13 +75,13 @@ export function importFaults(files: ReadonlyMap<string, string>): readonly strin
   return [...refused, ...circles];
 }
 
-/** Returns the folder within which files may import each other: the room, or one folder of `adapters/*`. */
+/** Returns the folder within which files may import each other: the room, or a single folder of `adapters/*`. */
 function folderOf(path: string): string | undefined {
   const room = roomOf(path);
   return room?.endsWith('/*') ? path.split('/', 2).join('/') : room;
 }
 
-/** Returns the reason why a module of Node or of a package is refused. */
+/** Returns the reason why the import of a module of Node or of a package is refused. */
 function outsideRefusal(folder: string, room: Room, specifier: string): string | undefined {
   if (isBuiltin(specifier)) return room.withoutNode ? `${folder} runs without Node: use a port` : undefined;
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');

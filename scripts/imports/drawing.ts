@@ -1,22 +1,22 @@
-/** Diagram of the rooms for docs/architecture.md and README.md, from the table that the check uses. */
+/** Diagram of the rooms for docs/architecture.md and README.md, made from the table that the check uses. */
 import { readdirSync } from 'node:fs';
 import { withSection } from '../generated-section.ts';
 import { rooms } from './rules.ts';
 
 const folders = Object.entries(rooms).filter(([name]) => !/\.(json|ts)$/.test(name) || name === 'main.ts');
-/** Rooms that each room of the program imports. Tools import everything and are not drawn. */
+/** Rooms that each room of the program imports. Tools may import everything and are not drawn. */
 const importsOfRoom = new Map(
   folders.flatMap(([name, { imports }]) =>
     imports === 'any' ? [] : [[name, imports.filter((room) => room !== 'package.json')] as const],
   ),
 );
 
-/** Returns true if other arrows connect the rooms as well: such an arrow is omitted. */
+/** Returns true if other arrows also lead from one room to the other: the direct arrow is then omitted. */
 function implied(from: string, to: string): boolean {
   return (importsOfRoom.get(from) ?? []).some((between) => between !== to && importsOf(between).includes(to));
 }
 
-/** Returns the imports of a room; `adapters/http` and its neighbours are one box. */
+/** Returns the imports of a room. `adapters/http` and its neighbours are a single box. */
 function importsOf(name: string): readonly string[] {
   return importsOfRoom.get(boxOf(name)) ?? [];
 }

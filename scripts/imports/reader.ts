@@ -1,7 +1,7 @@
-/** Reads the imports of a source file from its syntax tree: values, types, exports from a file, and dynamic imports. */
+/** Reads the imports of a source file from its syntax tree: values, types, re-exports, and dynamic imports. */
 import { parseSync, Visitor } from 'rolldown/utils';
 
-/** Returns the specifiers in a file. `undefined` is a dynamic import with a computed path. */
+/** Returns the specifiers in a file. `undefined` means a dynamic import with a computed path. */
 export function importsOf(path: string, text: string): readonly (string | undefined)[] {
   const { module, program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);
@@ -9,7 +9,7 @@ export function importsOf(path: string, text: string): readonly (string | undefi
   for (const { entries } of module.staticExports) {
     for (const { moduleRequest } of entries) if (moduleRequest) found.add(moduleRequest.value);
   }
-  // Visiting the whole tree is twenty times as slow: only if the file contains an import in an expression or a type.
+  // Visiting the whole tree takes twenty times as long: do it only if there is an import in an expression or a type.
   if (text.includes('import(')) {
     const add = ({ source }: { readonly source: unknown }): void => {
       const { value } = source as { readonly value?: unknown };

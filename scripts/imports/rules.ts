@@ -1,11 +1,11 @@
-/** The rooms of the project, and which of them each may import. `npm run check` refuses every other import. */
+/** The rooms of the project, and which other rooms each may import. `npm run check` refuses every other import. */
 
 export interface Room {
-  /** Short description of the contents. */
+  /** Short description of what the room contains. */
   readonly holds: string;
-  /** Rooms that its files may import in addition to their own, or one folder of `adapters/*`; `any` for tools. */
+  /** Rooms that its files may import in addition to their own room or their folder of `adapters/*`; `any` for tools. */
   readonly imports: readonly string[] | 'any';
-  /** Packages that its files may import; if omitted, any that package.json declares. */
+  /** Packages that its files may import. If omitted, all packages that package.json declares. */
   readonly packages?: readonly string[];
   /** If true, the room runs anywhere: its files import no module of Node. */
   readonly withoutNode?: true;
@@ -95,7 +95,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'vitest.config.ts': { holds: 'settings of the tests', imports: ['test'] },
 };
 
-/** Packages that only one room imports, in addition to tools. */
+/** Packages that, apart from tools, only one room may import. */
 export const packageRooms: Readonly<Record<string, { readonly room: string; readonly reason: string }>> = {
   commander: { room: 'commands', reason: 'any program can build an agent: only commands know a command line' },
   pg: { room: 'hub/database', reason: 'queries run where the format of the tables is known' },

@@ -1,4 +1,7 @@
-/** Draws mutants that Stryker makes of some files, and bundles a program that contains all, activated one at a time. */
+/**
+ * Draws mutants from those that Stryker makes of some files, and bundles a program that contains all of them and
+ * activates one at a time.
+ */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { bundleWorlds } from '../../test/world/bundle.ts';
@@ -15,13 +18,13 @@ interface Location {
   readonly end: Position;
 }
 
-/** Part of `@stryker-mutator/api`. */
+/** The part of a type of `@stryker-mutator/api` that is used here. */
 export interface StrykerMutant {
   readonly id: string;
   readonly fileName: string;
   readonly mutatorName: string;
   readonly replacement: string;
-  /** `Ignored`: the mutant is not in the source. */
+  /** `Ignored` means that the mutant is not in the source. */
   readonly status?: string;
   readonly location: Location;
 }
@@ -29,7 +32,7 @@ export interface StrykerMutant {
 interface SourceFile {
   readonly name: string;
   readonly content: string;
-  /** True for the whole file, or a list of ranges. */
+  /** True for the whole file, otherwise a list of ranges. */
   readonly mutate: boolean | readonly Location[];
 }
 
@@ -46,7 +49,7 @@ const PROGRAM = `
   await liveThrough(Number(process.argv[2]));
 `;
 const root = resolve(import.meta.dirname, '../..');
-/** Part of Stryker's logger that its instrumenter uses. */
+/** The part of Stryker's logger that its instrumenter uses. */
 const logger = { isDebugEnabled: () => false, debug: () => undefined, info: () => undefined, warn: console.warn };
 
 /** A drawn mutant. A larger draw with the same seed starts with the same mutants. */
@@ -56,14 +59,14 @@ export interface DrawnMutant extends StrykerMutant {
 }
 
 export interface DrawnMutants {
-  /** Mutants in drawing order. */
+  /** Mutants in the order in which they were drawn. */
   readonly drawn: readonly DrawnMutant[];
   /** Number of mutants from which they were drawn. */
   readonly all: number;
   readonly program: string;
 }
 
-/** Draws mutants. `paths` are relative to the project. Strings are not mutated: most are messages for people. */
+/** Draws mutants. `paths` are relative to the project. Strings are not mutated, since most are messages for people. */
 export async function drawMutants(paths: readonly string[], count: number, seed: number): Promise<DrawnMutants> {
   const instrumenter = await instrumenterOf();
   const files = paths.map((path) => ({
@@ -79,7 +82,7 @@ export async function drawMutants(paths: readonly string[], count: number, seed:
   while (drawn.length < count && left.length > 0) {
     drawn.push(left.splice(chance.below(left.length), 1)[0] as StrykerMutant);
   }
-  // Instrument again, only at the drawn places: thousands of switches would slow the worlds down.
+  // Instrument again, but only the drawn places: thousands of switches would slow the simulated worlds down.
   const places = files.flatMap((file) => {
     const mutate = drawn.filter(({ fileName }) => fileName === file.name).map(({ location }) => location);
     return mutate.length === 0 ? [] : [{ ...file, mutate }];
@@ -104,7 +107,7 @@ function keyOf({ fileName, mutatorName, location, replacement }: StrykerMutant):
 }
 
 async function instrumenterOf(): Promise<Instrumenter> {
-  // Not a dependency: like Stryker itself, it is installed only by contributors who want mutants (CONTRIBUTING.md).
+  // Not a dependency: like Stryker itself, only contributors who want mutants install it (CONTRIBUTING.md).
   const name: string = '@stryker-mutator/instrumenter';
   try {
     const { Instrumenter: Made } = (await import(name)) as { readonly Instrumenter: new (log: object) => Instrumenter };

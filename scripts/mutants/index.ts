@@ -1,7 +1,7 @@
 /**
  * `npm run mutants`: makes a defect in the source, as Stryker does, and runs simulated worlds until an invariant
- * detects it; one defect after the other, drawn by a seed. A ledger stores each result: the same command continues with
- * the remaining defects while the sources are unchanged.
+ * detects it; one defect after the other, drawn with a seed. A ledger stores each result, so that the same command
+ * continues with the remaining defects while the sources are unchanged.
  *
  *     npm run mutants                                  twenty of the parts that guarantee something; at most 15 minutes
  *     npm run mutants -- --for 30m                     stops after this time
@@ -45,20 +45,20 @@ const FILES = [
   'hub/core/message.ts',
   'hub/core/resend.ts',
 ];
-/** Number of worlds without a defect, which determine the reached code. */
+/** Number of worlds without a defect. They determine which code is reached. */
 const BASE = 8;
-/** Largest number of worlds with a defect. */
+/** Largest number of worlds with one defect. */
 const MOST = 10_000;
-/** Longest duration of a world before it counts as endless, ms. */
+/** Time in ms after which a world counts as endless. */
 const HANGS = 120_000;
 /**
- * Least difference between `--for` and `--minutes`, ms: time for worlds without a defect, and for one that does not
- * end.
+ * Smallest difference in ms between `--for` and `--minutes`: time for the worlds without a defect, and for one that
+ * does not end.
  */
 const SPARE = 180_000;
 
 /**
- * Verdict on a mutant: `found` requires a broken invariant; a crash or an endless world is not enough. An `interrupted`
+ * Verdict on a mutant. `found` requires a broken invariant: a crash or an endless world is not enough. An `interrupted`
  * mutant was neither found nor run for its full time.
  */
 interface End {
@@ -143,7 +143,7 @@ function titleOf({ place, fileName, mutatorName, replacement, location: { start 
   return `${place} ${at} ${mutatorName}: ${replacement.replaceAll(/\s+/g, ' ').slice(0, 120)}`;
 }
 
-/** Opens the ledger of this draw with these sources: seed and files determine the position of each mutant. */
+/** Opens the ledger for this draw and these sources. Seed and files determine the position of each mutant. */
 function openLedger(): SeedLedger {
   const sources = values.file.map((path) => [path, readFileSync(resolve(root, path), 'utf8')]);
   const digest = createHash('sha256')
@@ -158,7 +158,7 @@ function numberOf(name: 'count' | 'seed' | 'minutes' | 'only'): number {
   return value > 0 ? value : refuse(`--${name} must be a number above 0, is ${values[name]}`);
 }
 
-/** Returns the milliseconds of `90s`, `10m` or `2h`. */
+/** Returns the milliseconds that `90s`, `10m` or `2h` means. */
 function durationOf(text: string): number {
   const seconds = secondsOf(text);
   return seconds === undefined ? refuse(`--for must be a time such as 90s, 10m or 2h, is ${text}`) : seconds * 1_000;

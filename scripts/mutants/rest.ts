@@ -2,7 +2,8 @@
 import type { SeedLedger } from '../../test/world/ledger.ts';
 
 /**
- * @param found returns whether an invariant found the mutant, or undefined if time ran out first, which ends the run
+ * @param found resolves with whether an invariant found the mutant, or with undefined if time ran out first, which ends
+ * the run
  */
 export async function judgeRest<M extends { readonly place: number }>(
   mutants: readonly M[],

@@ -1,4 +1,4 @@
-/** Tests that must fail for mutants of outbox, remotes and monitors. */
+/** Tests of which one must fail for each mutant of outbox, remotes and monitors. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/agent/{outbox,remotes,monitors}/**/*.test.ts'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // A process per file would take longer than its tests.
+    // A process for each file would take longer than the tests in it.
     isolate: false,
   },
 });

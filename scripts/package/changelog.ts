@@ -1,4 +1,4 @@
-/** Debian changelog (deb-changelog(5)) generated from the project's. */
+/** Debian changelog (deb-changelog(5)), generated from the project's changelog. */
 
 const WIDTH = 80;
 
@@ -8,12 +8,12 @@ export function debianChangelog(changes: string, version: string, maintainer: st
   const items = newest.split(/^- /m).slice(1);
   if (items.length === 0) throw new Error('CHANGELOG.md: the newest version has no items');
   const wrapped = items.map((item) => wrap(plain(item)));
-  // RFC 5322 date, in UTC.
+  // Date as in RFC 5322, in UTC.
   const when = date.toUTCString().replace('GMT', '+0000');
   return `vigie (${version}) unstable; urgency=medium\n\n${wrapped.join('\n')}\n\n -- ${maintainer}  ${when}\n`;
 }
 
-/** Returns an item as one line without Markdown marks, up to the next heading. */
+/** Returns an item as one line without Markdown marks. The item ends at the next heading. */
 function plain(item: string): string {
   const [own = ''] = item.split(/^#/m);
   return own

@@ -1,7 +1,7 @@
 /**
- * `npm ci && npm pack` in a clean clone. With npm 10 the script `prepare` builds the package. npm 11 runs no scripts
- * with `ignore-scripts` set; it fails because a folder in `files` has a link to a missing build output. npm prints the
- * name of that folder, which is the command to run.
+ * `npm ci && npm pack` in a clean clone. With npm 10, the script `prepare` builds the package. npm 11 runs no scripts
+ * if `ignore-scripts` is set; it fails because a folder in `files` has a link to a build output that is missing. npm
+ * prints the name of that folder, and this name is the command to run.
  */
 import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ const TARBALL = `vigie-${manifest.version}.tgz`;
 const NPM_OF_NODE_20 = '10.8.2';
 const NPM_11 = '11';
 
-/** Checks that run in order. `scratch` must not exist yet. */
+/** Checks that run in order. The folder `scratch` must not exist yet. */
 export function cloneChecks(scratch: string): readonly LibraryCheck[] {
   const clone = join(scratch, 'vigie');
   return [
@@ -47,7 +47,7 @@ export function cloneChecks(scratch: string): readonly LibraryCheck[] {
     },
   ];
 
-  /** Runs commands in a shell in the clone, with Node 20 and this npm first on the path. */
+  /** Runs commands in a shell in the clone. Node 20 and this npm come first on the path. */
   function type(commands: string, npm: string): SpawnSyncReturns<string> {
     const tools = join(scratch, `npm-${npm}`);
     const node = `node-linux-${process.arch}`;
@@ -58,12 +58,12 @@ export function cloneChecks(scratch: string): readonly LibraryCheck[] {
       ...process.env,
       PATH: [join(modules, '.bin'), join(modules, node, 'bin'), ...path].join(delimiter),
     };
-    // `npm run` passes on its options and the settings of this project, but the clone has its own.
+    // `npm run` passes its options and this project's settings on, but the clone has its own.
     for (const name of ['npm_config_ignore_scripts', 'npm_config_loglevel']) delete env[name];
     return spawnSync('sh', ['-c', commands], { cwd: clone, encoding: 'utf8', env, timeout: 600_000 });
   }
 
-  /** Installs the tarball of the clone into an empty project with a program that imports it. */
+  /** Installs the clone's tarball into an empty project with a program that imports the package. */
   async function imports(): Promise<void> {
     const project = join(scratch, 'project');
     rmSync(project, { recursive: true, force: true });

@@ -2,7 +2,7 @@
 import type { Command, Option } from 'commander';
 import { subcommands, summaryOf } from './manual.ts';
 
-/** A command and the names of the path to it, without the program's name. */
+/** A command, and the names that lead to it, without the program's name. */
 interface Place {
   readonly command: Command;
   readonly names: readonly string[];
@@ -24,12 +24,12 @@ function takesValue({ required, optional }: Option): boolean {
   return required || optional;
 }
 
-/** Returns the text in one line, without characters that a shell could interpret. */
+/** Returns the text as one line, without characters that a shell could interpret. */
 function brief(text: string): string {
   return text.replace(/\s+/g, ' ').replaceAll("'", '’');
 }
 
-/** Returns the completion for /usr/share/bash-completion. Where a file is allowed, bash completes files. */
+/** Returns the completion for /usr/share/bash-completion. Where an argument may be a file, bash completes files. */
 export function bashCompletion(program: Command): string {
   const all = places(program);
   const paths = all.filter(({ names }) => names.length > 0).map(({ names }) => `/${names.join('/')}`);
@@ -89,7 +89,7 @@ export function fishCompletion(program: Command): string {
   return `# fish completion for vigie\n${lines.join('\n')}\n`;
 }
 
-/** Returns the completion for /usr/share/zsh: a function for each command. */
+/** Returns the completion for /usr/share/zsh, which has a function for each command. */
 export function zshCompletion(program: Command): string {
   const functions = places(program).map(({ command, names }) => {
     const below = subcommands(command);

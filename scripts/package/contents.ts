@@ -19,7 +19,7 @@ const service = join(root, 'scripts/service');
 /** Maintainer of the package. The project has no address yet, and `.example` never resolves (RFC 2606). */
 export const MAINTAINER = 'Vigie <maintainers@vigie.example>';
 
-/** Example for the installer of a car to edit. An upgrade asks before it changes an edited file. */
+/** Example of a configuration, which the installer of a car edits. An upgrade asks before it changes an edited file. */
 export const CONFIGURATION = 'etc/vigie/vigie.yaml';
 
 const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -33,7 +33,7 @@ License: Apache-2.0
  The whole text is in /usr/share/common-licenses/Apache-2.0.
 `;
 
-/** Returns files by their path in the system. The same sources and date produce the same bytes. */
+/** Returns files by their path in the system. The same sources and the same date give the same bytes. */
 export async function contents(
   target: PackageTarget,
   version: string,
@@ -63,7 +63,7 @@ export async function contents(
   return new Map<string, Uint8Array | string>([
     [CONFIGURATION, readFileSync(join(service, 'vigie.yaml'))],
     ['usr/lib/systemd/system/vigie.service', readFileSync(join(service, 'vigie.service'))],
-    // Not enabled: a package for cars must not start a hub.
+    // The unit is not enabled: a package for cars must not start a hub.
     ['usr/lib/systemd/system/vigie-hub.service', readFileSync(join(service, 'vigie-hub.service'))],
     ['usr/lib/sysusers.d/vigie.conf', readFileSync(join(service, 'sysusers.conf'))],
     ['usr/lib/tmpfiles.d/vigie.conf', readFileSync(join(service, 'tmpfiles.conf'))],
@@ -91,8 +91,8 @@ export async function contents(
 }
 
 /**
- * Lists a configuration, that of the broker, and the shipped profiles with their networks: each to be copied and
- * edited.
+ * Lists a configuration, one for the broker, and the shipped profiles with their network descriptions. Users copy and
+ * edit them.
  */
 function examples(): readonly (readonly [file: string, place: string])[] {
   const vehicles = readdirSync(join(root, 'config/vehicles'), { recursive: true, withFileTypes: true })
@@ -112,7 +112,7 @@ function example(file: string): Uint8Array | string {
   return /\.(yaml|conf)$/.test(file) ? bytes.toString('utf8').replaceAll('npx vigie', 'vigie') : bytes;
 }
 
-/** Compresses as required by Debian policy 12.3; the time in the header is 0. */
+/** Compresses as Debian policy 12.3 requires. The time in the header is 0. */
 function compressed(text: string): Uint8Array {
   return gzipSync(text, { level: 9 });
 }

@@ -24,15 +24,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const { version } = manifest;
 const debian = join(import.meta.dirname, 'debian');
 
-/** `small`: best compression, which takes a minute or two; `quick`: fast, for trials. */
+/** `small`: best compression, which takes a minute or two. `quick`: fast, for trials. */
 export type Compression = 'small' | 'quick';
 
-/** Like the executable, it disallows code generation from strings. */
+/** Disallows code generation from strings, as the executable does. */
 const LAUNCHER = `#!/bin/sh
 exec /usr/bin/node --disallow-code-generation-from-strings /usr/lib/vigie/vigie.cjs "$@"
 `;
 
-/** Dependencies: the oldest C library that Node's executables support. */
+/** Dependencies. The versions are those of the oldest C library that Node's executables support. */
 const dependencies = ['libc6 (>= 2.28)', 'libgcc-s1', 'libstdc++6 (>= 9)', 'init-system-helpers (>= 1.54)'];
 
 /** A file that the package installs as the program. */
@@ -41,17 +41,20 @@ export interface PackagedProgram {
   readonly kind: ProgramKind;
 }
 
-/** Oldest Node of a Debian release (13, "trixie") that can run the script. */
+/** Oldest Node in a Debian release (13, "trixie") that can run the script. */
 export const SYSTEM_NODE = '20.19';
 
-/** Returns the package version. That of the script sorts after that with a Node, so that either replaces the other. */
+/**
+ * Returns the version of the package. The script's version sorts after the executable's, so that either can replace the
+ * other.
+ */
 export function packageVersion(kind: ProgramKind): string {
   return kind === 'script' ? `${version}+node` : version;
 }
 
 /**
- * Packs a program with its service unit, system user, example configuration and documentation. The same input produces
- * the same bytes.
+ * Packs a program with its service unit, system user, example configuration and documentation. The same input gives the
+ * same bytes.
  * @throws Error if dpkg-deb is missing or fails
  */
 export async function makePackage(
@@ -80,11 +83,11 @@ export async function makePackage(
     for (const path of directories(folder)) chmodSync(path, 0o755);
     mkdirSync(dirname(file), { recursive: true });
     const how = compression === 'small' ? ['-Zxz', '-z9', '--threads-max=1'] : ['-Zgzip', '-z1'];
-    // Use a temporary name, so that an interrupted run leaves no incomplete package under the final name.
+    // A temporary name, so that an interrupted run leaves no incomplete package under the final name.
     const unfinished = `${file}.unfinished`;
     execFileSync('dpkg-deb', ['--build', '--root-owner-group', ...how, folder, unfinished], {
       stdio: ['ignore', 'ignore', 'inherit'],
-      // File times are those of the sources, regardless of the time of the run.
+      // Files in the package have the time of the sources, regardless of when this runs.
       env: { ...process.env, SOURCE_DATE_EPOCH: seconds },
     });
     renameSync(unfinished, file);
@@ -94,7 +97,8 @@ export async function makePackage(
 }
 
 /**
- * Packs the program without Node, bundled for the system's Node, for which the distribution publishes security updates.
+ * Packs the program without Node. It is bundled for the system's Node, for which the distribution publishes security
+ * updates.
  * @throws Error if dpkg-deb is missing or fails
  */
 export async function makeScriptPackage(target: PackageTarget, file: string, compression: Compression): Promise<void> {
@@ -112,7 +116,7 @@ function put(folder: string, place: string, bytes: Uint8Array | string, mode = 0
   const path = join(folder, place);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, bytes);
-  // Independent of this process's umask.
+  // Independent of the umask of this process.
   chmodSync(path, mode);
 }
 
@@ -121,7 +125,7 @@ function directories(folder: string): readonly string[] {
   return [folder, ...found.map((entry) => join(entry.parentPath, entry.name))];
 }
 
-/** Returns the installed size, KiB, each file rounded up (Debian policy 5.6.20). */
+/** Returns the installed size in KiB, with the size of each file rounded up (Debian policy 5.6.20). */
 function sizeOf(folder: string): number {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return found.reduce((sum, entry) => sum + Math.ceil(statSync(join(entry.parentPath, entry.name)).size / 1024), 0);
@@ -147,7 +151,9 @@ Description: agent in a car's telematics unit, CAN in and CBOR over MQTT out
 `;
 }
 
-/** Returns the time of the last commit, or of the manifest if the sources are not a repository, seconds since 1970. */
+/**
+ * Returns, in seconds since 1970, the time of the last commit or, if the sources are not a repository, of the manifest.
+ */
 function lastChange(): string {
   try {
     return execFileSync('git', ['log', '-1', '--format=%ct'], {

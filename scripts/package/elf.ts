@@ -1,13 +1,12 @@
 /**
- * Extracts the loaded parts of an executable, without symbols and sections: in Node's executables these take 18 MB, and
- * pkg keeps them. Equivalent to `strip --strip-section-headers` of binutils 2.41, for every architecture.
+ * Extracts the parts of an executable that are loaded into memory, without symbols and sections: in Node's executables
+ * these take 18 MB, and pkg keeps them. Does the same as `strip --strip-section-headers` of binutils 2.41, but for
+ * every architecture.
  */
 
 const PT_LOAD = 1;
 
-/**
- * Offsets of the fields of the file header (e_phoff, e_shoff, e_phentsize) and of a program header (gABI, chapter 4).
- */
+/** Offsets of fields in the file header (e_phoff, e_shoff, e_phentsize) and in a program header (gABI, chapter 4). */
 interface Layout {
   readonly word: 4 | 8;
   readonly header: { readonly phoff: number; readonly shoff: number; readonly phentsize: number };

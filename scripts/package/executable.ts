@@ -1,4 +1,4 @@
-/** One file with Node and the program (https://nodejs.org/api/single-executable-applications.html), made by pkg. */
+/** One file with Node and the program (https://nodejs.org/api/single-executable-applications.html), which pkg makes. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,8 +13,8 @@ import { type PackageTarget, runner } from './targets.ts';
 type Progress = (step: string) => void;
 
 /**
- * Builds the executable of a target. The same sources produce the same bytes.
- * @throws Error if a download fails, or with pkg's message
+ * Builds the executable for a target. The same sources give the same bytes.
+ * @throws Error if a download fails, or with the message of pkg
  */
 export async function makeExecutable(
   target: PackageTarget,

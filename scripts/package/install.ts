@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { PackageTarget } from './targets.ts';
 
 /**
- * Installs the tools for building programs for other architectures than this machine's (install.sh).
- * @throws Error if a tool is missing and cannot be installed here; install.sh has printed its name
+ * Installs the tools that build programs for architectures other than this machine's (install.sh).
+ * @throws Error if a tool is missing and cannot be installed here. install.sh has then printed its name.
  */
 export function installFor(wanted: readonly PackageTarget[]): void {
   const foreign = wanted.filter(({ arch }) => arch !== process.arch);

@@ -1,13 +1,13 @@
-/** Common parts of the npm package trials: checks, and commands that a user types. */
+/** Common parts of the trials of the npm package: checks, and commands as a user types them. */
 import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
-/** Timeout of a command, ms: a release takes minutes on a busy machine. */
+/** Timeout of a command in ms: a release takes minutes on a busy machine. */
 const PATIENCE = 1_200_000;
 
-/** A sentence that is verified if `act` does not throw. */
+/** A check: its sentence is verified if `act` does not throw. */
 export interface LibraryCheck {
   readonly sentence: string;
   act(): Promise<void>;
@@ -19,7 +19,7 @@ export function run(folder: string, command: string, ...args: readonly string[])
   return result;
 }
 
-/** Installs packages as a user does, into a project that is created if the folder has none. */
+/** Installs packages as a user does. Creates a project if the folder has none. */
 export function installInto(project: string, ...packages: readonly string[]): void {
   mkdirSync(project, { recursive: true });
   const manifest = join(project, 'package.json');
@@ -27,7 +27,7 @@ export function installInto(project: string, ...packages: readonly string[]): vo
   run(project, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', ...packages);
 }
 
-/** Runs a command without the project's own programs on the path, but with this Node. */
+/** Runs a command with this Node, but without the project's own programs on the path. */
 export function spawn(folder: string, command: string, ...args: readonly string[]): SpawnSyncReturns<string> {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((part) => !part.includes('node_modules'));
   const env = { ...process.env, PATH: [dirname(process.execPath), ...path].join(delimiter) };

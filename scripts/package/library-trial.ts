@@ -24,7 +24,7 @@ const NODES = ['22', '24', '26'];
 /** Linters for the published package. The project itself does not use them. */
 const LINTERS = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5'];
 
-/** Returns the checks in order: each needs the results of the previous ones. `scratch` is an empty folder. */
+/** Returns the checks in order, because each needs the results of the previous ones. `scratch` is an empty folder. */
 export function libraryChecks(scratch: string): readonly LibraryCheck[] {
   const project = join(scratch, 'project');
   const tarball = join(scratch, `vigie-${manifest.version}.tgz`);
@@ -47,7 +47,7 @@ function packingChecks(scratch: string, tarball: string): readonly LibraryCheck[
         run(root, 'npm', 'pack', '--pack-destination', scratch);
         const { stdout, stderr } = run(root, 'npm', 'publish', '--dry-run', tarball);
         const warnings = `${stdout}${stderr}`.split('\n').filter((line) => /^npm (warn|error)/i.test(line));
-        // No user is logged in here, and the npm settings of this machine must not affect the package.
+        // No user is logged in here, and this machine's npm settings must not affect the package.
         assert.deepEqual(
           warnings.filter((line) => !/logged in|Unknown .*config/.test(line)),
           [],
@@ -199,7 +199,7 @@ function nodeCheck(version: string, scratch: string, project: string): LibraryCh
 }
 
 /**
- * Compiles as a user would, with the declarations of the package. The types of Node come with the package through mqtt.
+ * Compiles as a user would, with the declarations of the package. Node's types are installed as a dependency of mqtt.
  */
 function compile(project: string, file: string, ...options: readonly string[]): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
@@ -211,11 +211,11 @@ interface Example {
   readonly name: string;
   readonly language: string;
   readonly code: string;
-  /** Expected output. `…` matches any text. */
+  /** Expected output, in which `…` matches any text. */
   readonly output: string;
 }
 
-/** Returns the blocks fenced as `ts`, each with its output: the block fenced as `text` that follows it. */
+/** Returns the blocks fenced as `ts`, each with its expected output: the block fenced as `text` that follows it. */
 function examplesOf(page: string): Example[] {
   const file = join(root, 'docs', `${page}.md`);
   if (!existsSync(file)) return [];

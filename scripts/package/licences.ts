@@ -1,4 +1,4 @@
-/** Debian copyright file: our licence, and those of all contents of the executable or the bundle. */
+/** Debian copyright file: the project's licence, and those of everything that the executable or the bundle contains. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,14 +22,14 @@ const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) a
 /** Packages by path, such as `node_modules/yaml`. */
 export const lockedPackages: Readonly<Record<string, LockedPackage>> = lock.packages;
 
-/** Packages that only the command line needs. They are in its bundle and are not installed with the library. */
+/** Packages that only the command line needs. They are in its bundle, but are not installed with the library. */
 const bundled = [
   '@peculiar/x509',
   'cli-progress',
   'commander',
   'openid-client',
   'pg',
-  // Optional for pg; the bundle contains an empty module instead.
+  // pg uses this package only if it is installed; the bundle contains an empty module instead.
   'pg-cloudflare',
   'pino',
   'prom-client',
@@ -41,7 +41,7 @@ const bundled = [
 
 const programPackages = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies), ...bundled];
 
-/** Returns all licences as one text, packages sorted by name. */
+/** Returns all licences as one text, in which packages are sorted by name. */
 export function licences(target: PackageTarget): string {
   const node = packageFolder(target.node.package, target.node.version);
   return [
@@ -51,7 +51,7 @@ export function licences(target: PackageTarget): string {
   ].join('\n');
 }
 
-/** Returns all licences except those of Node. */
+/** Returns all licences except Node's. */
 export function programLicences(): string {
   return [section('Vigie', readFileSync(join(root, 'LICENSE'), 'utf8')), packageLicences()].join('\n');
 }
@@ -70,7 +70,7 @@ export function packageLicences(): string {
 /**
  * Returns the paths of the program's packages and of all their dependencies, sorted, each with the paths of its direct
  * dependencies.
- * @param more additional package names besides those of the program on every machine
+ * @param more names of packages in addition to those that the program has on every machine
  */
 export function programPlaces(more: readonly string[] = []): ReadonlyMap<string, readonly string[]> {
   const places = new Map<string, string[]>();
@@ -78,12 +78,12 @@ export function programPlaces(more: readonly string[] = []): ReadonlyMap<string,
   return new Map([...places].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Adds the package to which `from` resolves this name, with all its dependencies. Returns its path. */
+/** Adds the package that has this name for `from`, with all its dependencies. Returns the package's path. */
 function addPackage(name: string, from: string, places: Map<string, string[]>): string | undefined {
   const place = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
   const found = lockedPackages[place];
   if (found === undefined) {
-    // An optional package that supports none of our machines has no entry.
+    // An optional package that supports none of our machines has no entry in the lock file.
     if (from === '') return undefined;
     const outer = from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/')));
     return addPackage(name, outer, places);

@@ -1,4 +1,4 @@
-/** Manual pages (man-pages(7)) made from the help of the command line. */
+/** Manual pages (man-pages(7)), made from the help of the command line. */
 import type { Command } from 'commander';
 
 /** Returns a page for each command, by file name (`vigie-check.1`). */
@@ -12,7 +12,7 @@ export function manualPages(program: Command, version: string, date: Date): Read
   );
 }
 
-/** Returns a command and its subcommands, each as the path to it from the program. */
+/** Returns a command and its subcommands. Each is the path that leads to it from the program. */
 function withSubcommands(path: readonly Command[]): readonly (readonly Command[])[] {
   const own = path.at(-1) as Command;
   return [path, ...subcommands(own).flatMap((command) => withSubcommands([...path, command]))];
@@ -34,7 +34,7 @@ function page(path: readonly Command[], origin: string): string {
   const others = [...path.slice(0, -1), ...subcommands(command)];
   return [
     `.TH "${name.toUpperCase()}" "1" ${origin}`,
-    // Long words, such as paths, do not fit into adjusted lines.
+    // Long words, such as paths, do not fit into justified lines.
     '.ad l',
     '.SH NAME',
     `${escaped(name)} \\- ${escaped(summaryOf(command))}`,
@@ -88,7 +88,10 @@ function textAfterHelp(command: Command): string {
     .trimEnd();
 }
 
-/** Escapes text for roff(7): no escapes, no requests, and every hyphen as a minus that can be copied. */
+/**
+ * Escapes text for roff(7): removes the effect of escapes and requests, and makes every hyphen a minus that can be
+ * copied.
+ */
 function escaped(text: string): string {
   return text
     .replaceAll('npx vigie', 'vigie')

@@ -1,11 +1,11 @@
-/** The pages of the project as stored in the package: in one folder, with working links. */
+/** The pages of the project in the form in which the package stores them: in one folder, with links that work there. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /** Folder of the pages in the package. */
 export const PAGES = 'usr/share/doc/vigie';
 
-/** Returns the path in the package of every page and picture, by its path in the project. */
+/** Returns the path in the package of every page and picture, by path in the project. */
 export function pagePlaces(root: string): ReadonlyMap<string, string> {
   const docs = readdirSync(join(root, 'docs'))
     .filter((name) => /\.(md|svg)$/.test(name))
@@ -23,8 +23,9 @@ const ABOUT_NPX =
   /\s(?:Type\sall\scommands\sof\sthis\spage|Work)\sin\sthe\sproject's\sfolder,\swhere\snpx\sfinds\s`vigie`\./g;
 
 /**
- * Returns a page with links to paths in the package. A link to a missing target is replaced by its text, and a missing
- * picture is removed. Pages tell users of a checkout to run `npx vigie`; the package puts `vigie` on the path.
+ * Returns a page whose links lead to paths in the package. A link whose target is missing is replaced by its text, and
+ * a picture that is missing is removed. Pages tell users of a checkout to run `npx vigie`; with the package, `vigie` is
+ * on the path.
  */
 export function pageIn(root: string, page: string, places: ReadonlyMap<string, string>): string {
   const text = readFileSync(join(root, page), 'utf8').replaceAll('npx vigie', 'vigie').replaceAll(ABOUT_NPX, '');

@@ -17,7 +17,7 @@ export interface PkgJob {
   readonly script: string;
   /** Files that Node adds to the script, by asset name. */
   readonly assets: Readonly<Record<string, string>>;
-  /** Node's executable for the unit, its version, and the command line that runs it on this machine. */
+  /** Node's executable for the unit, its version, and the command line with which this machine can run it. */
   readonly node: string;
   readonly version: string;
   readonly runner: readonly string[];
@@ -32,13 +32,14 @@ interface SeaOptions {
   readonly seaConfig: Readonly<Record<string, unknown>>;
 }
 
-/** pkg's internal entry point. It is not a documented interface: test/scripts/package/pkg.test.ts checks it. */
+/** pkg's internal entry point. It is not a documented interface, so test/scripts/package/pkg.test.ts checks it. */
 export const entrance = '@yao-pkg/pkg/lib-es5/sea.js';
 
-/** @throws Error if pkg fails, or if the entry point differs from that of the expected version */
+/** @throws Error if pkg fails, or if the entry point differs from that of the expected version of pkg */
 export async function packWithPkg(job: PkgJob, file: string = entrance): Promise<void> {
   const seaConfig = {
-    // The name is part of the executable, the folder must not be: Node finds the script in its current directory.
+    // The file name becomes part of the executable, but the folder must not: Node finds the script in its current
+    // directory.
     main: basename(job.script),
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
@@ -58,7 +59,7 @@ export async function packWithPkg(job: PkgJob, file: string = entrance): Promise
     }
     started++;
     const [runner, ...before] = job.runner as [string, ...string[]];
-    // Without a seed V8 lays out tables of compiled code randomly.
+    // Without a seed, V8 lays out the tables of compiled code at random.
     const all = [...before, '--random-seed=1', ...job.options, ...args];
     execFile(runner, all, { cwd: dirname(job.script) }, done);
   };
@@ -70,7 +71,7 @@ export async function packWithPkg(job: PkgJob, file: string = entrance): Promise
     Object.assign(childProcess, { execFile });
   }
   if (typeof sea !== 'function' || sea.length !== 2) throw changed('it exports no function of a script and options');
-  // pkg lets the target's Node create the blob only if pkg believes that this machine can run that Node.
+  // pkg lets the target's Node create the blob only if it believes that this machine can run this Node.
   const target = { platform: 'linux', arch: process.arch, nodeRange: `node${job.version}`, output: job.output };
   await sea(job.script, { targets: [target], nodePath: job.node, seaConfig });
   if (started !== 1) throw changed(`it started Node ${started} times through execFile`);

@@ -1,4 +1,6 @@
-/** Builds the whole program for one architecture: JavaScript as one script, and the embedded files and machine code. */
+/**
+ * Builds the whole program for one architecture: its JavaScript as one script, the embedded files and the machine code.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,8 +27,8 @@ export interface BundledProgram {
 }
 
 /**
- * Bundles the program for a target into an empty folder, as one CommonJS file: Node accepts only this format in an
- * executable.
+ * Bundles the program for a target into an empty folder, as one CommonJS file, because Node accepts only this format in
+ * an executable.
  */
 export async function bundleForTarget(
   target: PackageTarget,
@@ -39,13 +41,13 @@ export async function bundleForTarget(
   await build({
     ...common,
     absWorkingDir: root,
-    // Use paths below the project, even of symbolic links: the script contains them, and the plugin matches them.
+    // Use paths below the project even for symbolic links: the script contains them, and the plugin compares them.
     preserveSymlinks: true,
     entryPoints: [join(here, 'embedded/main.ts')],
     outfile,
     format: 'cjs',
     target: target.language,
-    // Node 20.11 cannot import() its own modules inside an executable.
+    // Inside an executable, Node 20.11 cannot import() its own modules.
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'moduleAddress', 'import.meta.dirname': 'undefined' },
     inject: [join(here, 'embedded/address.ts')],
@@ -57,8 +59,8 @@ export async function bundleForTarget(
 }
 
 /**
- * Shortens the names of variables and parameters in a script, which makes it a quarter smaller. Functions and classes
- * keep their names for stack traces and errors; the bundler has no such option.
+ * Shortens the names of variables and parameters in a script, which makes the script a quarter smaller. Functions and
+ * classes keep their names for stack traces and errors; the bundler has no option for this.
  * @throws Error if the script cannot be parsed
  */
 export function withShortNames(script: string): string {
@@ -70,8 +72,8 @@ export function withShortNames(script: string): string {
 }
 
 /**
- * Escapes the non-ASCII characters of a script. The bundler leaves those in regular expressions, and V8 stores a whole
- * script of 4 MB in twice the memory if it contains one character beyond Latin-1.
+ * Escapes the non-ASCII characters in a script. The bundler leaves those in regular expressions, and V8 needs twice the
+ * memory for a script of 4 MB if it contains a single character beyond Latin-1.
  */
 export function inAscii(script: string): string {
   return script.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -116,8 +118,8 @@ function contentsOf(name: string, target: PackageTarget, kind: ProgramKind, carr
 }
 
 /**
- * Packs the files of an executable: as assets, which take memory only when they are read, or into the script if its
- * Node has no assets.
+ * Packs the files of an executable: as assets, which need memory only when they are read, or, if its Node has no
+ * assets, into the script.
  */
 class Carrier {
   /** Paths of the assets, by name. */
@@ -135,7 +137,7 @@ class Carrier {
       : "import { getRawAsset } from 'node:sea'; export const bytesOf = (name) => new Uint8Array(getRawAsset(name));";
   }
 
-  /** Packs a file and returns the argument for the reader. */
+  /** Packs a file. Returns the argument with which the reader finds it. */
   pack(name: string, contents: Uint8Array): string {
     const params = { [constants.BROTLI_PARAM_SIZE_HINT]: contents.length };
     const packed = brotliCompressSync(contents, { params });

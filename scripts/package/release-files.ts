@@ -1,12 +1,12 @@
-/** Texts of a release: the manifest with its repository, the changelog with its date, notes and checksums. */
+/** Texts of a release: the manifest with its repository, the changelog with the date, the notes and the checksums. */
 import { createHash } from 'node:crypto';
 
-/** Heading of the version that is not released yet. */
+/** Heading of a version that is not yet released. */
 const UNRELEASED = '## Unreleased: ';
 
 /**
- * Returns the manifest with the addresses of a repository that can be opened in a browser.
- * @throws Error for other addresses
+ * Returns the manifest with addresses of the repository that can be opened in a browser.
+ * @throws Error if the repository's address is not of this kind
  */
 export function withRepository(manifest: string, repository: string): string {
   const url = URL.canParse(repository) ? new URL(repository) : undefined;
@@ -28,8 +28,8 @@ export function withRepository(manifest: string, repository: string): string {
 }
 
 /**
- * Returns the changelog with the release date in the heading of its newest version.
- * @throws Error if the newest version is a different one
+ * Returns the changelog with the date of the release in the heading of its newest version.
+ * @throws Error if `version` is not the newest version
  */
 export function withDate(changelog: string, version: string, day: string): string {
   const head = newestHead(changelog);

@@ -1,4 +1,4 @@
-/** Tests `npm run release` in a temporary clone, with the modules of this one. */
+/** Tests `npm run release` in a temporary clone, with the modules that are installed here. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const REPOSITORY = 'https://example.org/owner/vigie';
 const { version } = manifest;
 
-/** Checks that run in order. `scratch` must not exist yet. */
+/** Checks that run in order. The folder `scratch` must not exist yet. */
 export function releaseChecks(scratch: string): readonly LibraryCheck[] {
   const clone = join(scratch, 'vigie');
   const release = join(clone, 'dist/release');

@@ -9,10 +9,10 @@ import { type LockedPackage, lockedPackages, programPlaces } from './licences.ts
 import { packageFolder } from './registry.ts';
 import type { PackageTarget } from './targets.ts';
 
-/** File name in the Debian package, and next to the documents of a program (`vigie --sbom` prints the file). */
+/** File name in the Debian package and next to the documents of a program. `vigie --sbom` prints the file. */
 export const SBOM_FILE = 'sbom.cdx.json';
 
-/** The form in which the program is shipped. */
+/** A form in which the program is shipped. */
 export type SbomSubject =
   /** The executable, and the Debian package that contains it. */
   | { readonly kind: 'executable'; readonly target: PackageTarget }
@@ -21,8 +21,9 @@ export type SbomSubject =
   | { readonly kind: 'npm' };
 
 /**
- * Returns the bill as JSON. The same sources produce the same text: it has neither a date nor a serial number.
- * @throws Error if the target's Node cannot be fetched
+ * Returns the bill of materials as JSON. The same sources give the same string: it has neither a date nor a serial
+ * number.
+ * @throws Error if the target's Node cannot be downloaded
  */
 export function sbomOf(subject: SbomSubject): string {
   const root = new Models.Component(Enums.ComponentType.Application, manifest.name, {
@@ -40,7 +41,7 @@ export function sbomOf(subject: SbomSubject): string {
   return `${text}\n`;
 }
 
-/** Adds each package that is bundled or installed with the program, with its dependencies. */
+/** Adds each package that is bundled or installed with the program, and the dependencies of the package. */
 function addPackages(bom: Models.Bom, root: Models.Component, machineCode: readonly string[]): void {
   const components = new Map<string, Models.Component>();
   const places = programPlaces(machineCode);
@@ -86,7 +87,7 @@ function licensesOf(license: string | undefined): Models.LicenseRepository {
   return new Models.LicenseRepository([one ?? several ?? new Models.NamedLicense(license)]);
 }
 
-/** Adds the included Node, with its libraries at the versions in its headers. */
+/** Adds the included Node, and its libraries with the versions that its headers state. */
 function addNode(bom: Models.Bom, root: Models.Component, { node }: PackageTarget): void {
   const component = new Models.Component(Enums.ComponentType.Platform, 'Node.js', {
     bomRef: 'node',
@@ -113,13 +114,13 @@ function addNode(bom: Models.Bom, root: Models.Component, { node }: PackageTarge
 interface NodeLibrary {
   readonly name: string;
   readonly version: string;
-  /** Package URL without the version. */
+  /** Package URL without a version. */
   readonly purl: string;
   /** Vendor and product of the CPE. */
   readonly cpe: string;
 }
 
-/** @throws Error if a header does not state the version */
+/** @throws Error if a header does not contain the version */
 function nodeLibraries(folder: string): readonly NodeLibrary[] {
   const defined = (files: readonly string[], names: readonly string[]): string => {
     const file = files.map((one) => join(folder, one)).find(existsSync);

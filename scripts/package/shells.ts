@@ -1,4 +1,4 @@
-/** Completes command lines in real shells, with the completion files of the package. */
+/** Completes command lines in real shells, using the completion files of the package. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,13 +7,13 @@ import { bashCompletion, fishCompletion, zshCompletion } from './completion.ts';
 
 export interface CompletingShell {
   readonly shell: 'bash' | 'fish' | 'zsh';
-  /** Returns the possible completions of the last word of a line, sorted. */
+  /** Returns the possible completions of the last word in a line, sorted. */
   readonly complete: (line: string) => readonly string[];
 }
 
 /**
- * zsh completes only in its line editor, so input is typed into a second zsh in a terminal, which prints its
- * completions.
+ * zsh completes only in its line editor, so the input is typed into a second zsh, which runs in a terminal and prints
+ * its completions.
  */
 const inTerminal = `zmodload zsh/zpty
 zpty typed zsh -f -i
@@ -28,7 +28,7 @@ zpty -n -w typed "$VIGIE_LINE"$'\\t'
 while zpty -r typed line; do print -r -- "$line"; [[ $line == *'<<end>>'* ]] && break; done
 `;
 
-/** Returns the three shells, with their files in a folder. */
+/** Returns the three shells, whose files are in a folder. */
 export function shells(folder: string, program: Command): readonly CompletingShell[] {
   const place = join(folder, 'completion');
   mkdirSync(place);
@@ -38,7 +38,7 @@ export function shells(folder: string, program: Command): readonly CompletingShe
   const run = (shell: string, args: readonly string[], line: string): string =>
     execFileSync(shell, args, {
       encoding: 'utf8',
-      // Other files in the folder must not appear as completions of a value.
+      // An empty folder, so that no other files appear as completions of a value.
       cwd: place,
       env: { PATH: '/usr/bin:/bin', HOME: place, LC_ALL: 'C.UTF-8', VIGIE_LINE: line, VIGIE_FOLDER: place },
     });

@@ -1,16 +1,16 @@
-/** End of support of the Node in each executable, and its text in docs/packaging.md. */
+/** End of support of the Node in each executable, and what docs/packaging.md says about it. */
 import { supportEnd } from '../../assembly/node-lines.ts';
 import type { PackageTarget } from './targets.ts';
 
-/** Returns an included Node version with its end of support, for the table of the page. */
+/** Returns the version of an included Node with its end of support, for the table on the page. */
 export function carriedNode(version: string): string {
   return `${version}, supported until ${supportEnd(version) ?? 'an unknown date'}`;
 }
 
 /**
  * Returns the faults that forbid an executable on the day `now` (UTC): an included Node is past its end of support and
- * the page does not say so, or its end of support is unknown. The table of the page does not count as such a statement:
- * it also lists future end dates.
+ * the page does not say so, or its end of support is unknown. The table on the page does not count as such a statement,
+ * since it also lists end dates in the future.
  */
 export function unsupportedNodes(
   wanted: readonly Pick<PackageTarget, 'name' | 'node'>[],

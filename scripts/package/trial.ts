@@ -36,7 +36,7 @@ const tools = ['debootstrap', 'lintian', 'bash', 'zsh', 'fish'];
 const packages: string[] = [];
 let [passed, failed] = [0, 0];
 
-/** Commands for the fresh system, line by line. */
+/** Commands for the fresh system, one per line. */
 const trial = `set -e
 dpkg -i /tmp/vigie.deb
 test "$(stat -c '%G %a' /etc/vigie)" = 'vigie 750'
@@ -171,7 +171,7 @@ async function bench(target: PackageTarget, executable: string): Promise<void> {
   assert.equal(status, 0, 'it does not end in order');
 }
 
-/** Verifies that the executable serves the HTTP API document and the web page unchanged. */
+/** Verifies that the executable serves the HTTP API document and the page unchanged. */
 async function documents(url: string): Promise<void> {
   const served = async (path: string): Promise<Buffer> => {
     const answer = await fetch(url + path);
@@ -189,11 +189,11 @@ async function documents(url: string): Promise<void> {
 
 async function installed(file: string): Promise<void> {
   const system = join(scratch, 'system');
-  // Keep owners and devices.
+  // Keep owners, and device files as such.
   execFileSync('cp', ['-a', bootstrapped([]), system]);
   mkdirSync(join(system, 'tmp'), { recursive: true });
   copyFileSync(file, join(system, 'tmp/vigie.deb'));
-  // Separate mounts, which end with the process.
+  // These are separate mounts, which end with the process.
   const inside = `mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" /bin/sh -c "$1"`;
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
   const args = ['--mount', '--fork', '/bin/sh', '-c', inside, system, trial];

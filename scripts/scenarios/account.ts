@@ -1,5 +1,6 @@
 /**
- * Accounts for every number of the car: stored, received, or listed in a gap record exactly if it will never arrive.
+ * Accounts for every message number of the car: each must be stored or received, or else listed in a gap record exactly
+ * if it will never arrive.
  */
 import { crc32c } from '../../adapters/store/crc32c.ts';
 import type { OutboxReference, OutboxStore } from '../../agent/ports.ts';
@@ -30,14 +31,14 @@ export class Account {
   readonly gaps: Gap[] = [];
   readonly #put = new Map<string, Put>();
   readonly #arrived = new Set<string>();
-  /** The receiver's filter as shipped: it must drop exactly the messages that had already arrived. */
+  /** The receiver's filter as shipped. It must drop exactly the messages that have already arrived. */
   readonly #numbers = new ReceivedNumbers();
 
   get published(): number {
     return this.#put.size;
   }
 
-  /** Returns the store, extended to record every appended message. */
+  /** Returns the store, extended so that every appended message is recorded. */
   noting(store: OutboxStore): OutboxStore {
     return Object.defineProperties(Object.create(store) as OutboxStore, {
       append: {
@@ -70,14 +71,14 @@ export class Account {
     if (kind === 'gap') this.gaps.push(body as Gap);
   }
 
-  /** Numbers that were stored and never arrived. */
+  /** Numbers of messages that were stored and have never arrived. */
   get missing(): number {
     return this.#put.size - this.#arrived.size;
   }
 
   /**
    * Compares the missing numbers with the gap records, and adds every difference to {@link faults}. `kept`: messages
-   * still in the store, which the agent sends after its next start.
+   * that are still in the store, which the agent sends after its next start.
    */
   settle(kept: Iterable<Pick<OutboxReference, 'class' | 'seq'>>): void {
     for (const { class: priority, seq } of kept) {

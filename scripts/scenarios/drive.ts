@@ -1,4 +1,4 @@
-/** Runs the simulated car through the whole core, in virtual time. */
+/** Runs the simulated car through the whole core in virtual time. */
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { VirtualClock } from '../../adapters/clock/virtual.ts';
 import { type ScenarioName, SimulatedCar } from '../../adapters/simulated/index.ts';
@@ -17,10 +17,10 @@ export interface AgentDriveOptions extends Pick<AgentPorts, 'link' | 'store' | '
   readonly clock: VirtualClock;
   readonly vin: string;
   readonly scenario?: ScenarioName;
-  /** Start position in the scenario, ms. */
+  /** Position in the scenario at the start, in ms. */
   readonly startAt?: number;
   readonly seed?: number;
-  /** Capacity of the outbox, bytes. */
+  /** Capacity of the outbox in bytes. */
   readonly limit: number;
   /** Largest number of unacknowledged messages. */
   readonly window: () => number;
@@ -59,7 +59,7 @@ export async function startDrive(options: AgentDriveOptions, opened: (agent: Age
   return { agent, park: () => car.stop() };
 }
 
-/** A message as numbered by the outbox, and its publication time, ms since the start of the drive. */
+/** A message with its number in the outbox, and the time when it was published, in ms since the start of the drive. */
 export interface Departure {
   readonly after: number;
   /** Last level of its topic. */
@@ -69,7 +69,10 @@ export interface Departure {
   readonly retain: boolean;
 }
 
-/** Returns the messages of the first `minutes` of the simulated car's loop, batched with the agent's defaults. */
+/**
+ * Returns the messages of the first `minutes` minutes of the simulated car's scenario `loop`, batched with the agent's
+ * defaults.
+ */
 export async function recordDrive(minutes: number): Promise<readonly Departure[]> {
   const clock = new VirtualClock();
   const { outbox: store, memory, records } = memoryStore();

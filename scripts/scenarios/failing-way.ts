@@ -1,6 +1,7 @@
 /**
- * Runs a part of the scripted day through the whole agent: real store on disk, real link, real broker, and a connection
- * between them that fails repeatedly. Car time runs faster than real time; all else is as in the car.
+ * Runs a part of the scripted day through the whole agent: a real store on disk, a real link, a real broker, and
+ * between them a connection that fails repeatedly. Car time runs faster than real time; everything else is as in the
+ * car.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,17 +20,17 @@ import { silent, startDrive } from './drive.ts';
 import { type Trouble, troubles } from './trouble.ts';
 
 export interface SoakOptions {
-  /** Time of day at the start, hh:mm:ss. */
+  /** Time of day at the start, as hh:mm:ss. */
   readonly from: string;
-  /** Duration in car time, ms. */
+  /** Duration in ms of car time. */
   readonly length: number;
   /** Ratio of car time to real time. */
   readonly speed: number;
-  /** Mean car time from one connection failure to the next, ms. */
+  /** Mean time in ms of car time from one failure of the connection to the next. */
   readonly every: number;
-  /** Start and duration of an outage that overflows the outbox, ms of car time since `from`. */
+  /** Start and duration of an outage that overflows the outbox, in ms of car time since `from`. */
   readonly outage: { readonly at: number; readonly lasts: number };
-  /** Capacity of the outbox, bytes. */
+  /** Capacity of the outbox in bytes. */
   readonly limit: number;
   readonly seed: number;
   /** Called from time to time with the progress. */
@@ -37,11 +38,11 @@ export interface SoakOptions {
 }
 
 export interface SoakProgress {
-  /** Car time since the start, ms. */
+  /** Time since the start in ms of car time. */
   readonly elapsed: number;
   readonly published: number;
   readonly waiting: number;
-  /** Process memory after garbage collection, bytes. 0 if unavailable (requires node --expose-gc). */
+  /** Memory of the process in bytes after garbage collection. 0 if unavailable (requires node --expose-gc). */
   readonly memory: number;
 }
 
@@ -52,17 +53,17 @@ export interface SoakReport {
   readonly samples: readonly SoakProgress[];
   /** Number of agent defects that were caught. */
   readonly faults: number;
-  /** Real duration, ms. */
+  /** Real duration in ms. */
   readonly took: number;
 }
 
 const VIN = 'VF3VGEBENCH000001';
-/** Car time per step, ms. */
+/** Car time per step in ms. */
 const STEP = 200;
-/** Midnight of the scripted day, UTC ms. */
+/** Midnight of the scripted day in UTC ms. */
 const MIDNIGHT = Date.UTC(2026, 2, 10);
 
-/** Runs the scenario to its end, and until all waiting messages have been delivered. */
+/** Runs the scenario to its end, and then until all waiting messages have been delivered. */
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const { length, speed, limit, seed } = options;
   const began = performance.now();
@@ -71,7 +72,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   await broker.start();
   const relay = await Relay.open(broker.port);
   const account = new Account();
-  // Connects around the relay, with a session that the broker restores after its restart.
+  // Connects without the relay, with a session that the broker restores after its restart.
   const cloud = await CloudClient.connect(broker.url, {
     clientId: 'there-throughout',
     backoff: { first: 20, longest: 200 },
@@ -117,13 +118,13 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   await way.end(Number.POSITIVE_INFINITY);
   await park();
 
-  // The scripted part is over: the waiting messages are sent over a working connection.
+  // The scripted part is over. The waiting messages are sent over a connection that works.
   const passing = setInterval(() => clock.advance(STEP), STEP / speed);
   while (agent.waiting > 0) await until(20);
   await agent.stop();
   clearInterval(passing);
   await allDelivered(cloud);
-  // The agent waits for the last acknowledgements for a limited car time, which is short in real time here.
+  // For the last acknowledgements the agent waits for a limited car time, which is a short real time here.
   account.settle(store.outbox.entries());
   const { counts } = link.health();
   await link.close();
@@ -147,7 +148,10 @@ function linkThrough({ url }: Relay, speed: number): MqttLink {
   return new MqttLink({ url, vin: VIN, log: silent, keepalive: 1, backoff, connectTimeout: 1000 });
 }
 
-/** Resolves when all messages that the broker holds for the receiver have arrived, as messages keep their order. */
+/**
+ * Resolves when all messages that the broker holds for the receiver have arrived, which is possible because messages
+ * keep their order.
+ */
 function allDelivered(cloud: CloudClient): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     cloud
@@ -157,7 +161,7 @@ function allDelivered(cloud: CloudClient): Promise<void> {
   });
 }
 
-/** The connection between car and broker, with at most one trouble at a time. */
+/** The connection between car and broker, which has at most one trouble at a time. */
 class Way {
   readonly #relay: Relay;
   readonly #broker: MosquittoRig;
@@ -171,12 +175,12 @@ class Way {
     this.#planned = planned;
   }
 
-  /** Troubles that have begun. */
+  /** Troubles that have begun so far. */
   get begun(): readonly Trouble[] {
     return this.#planned.slice(0, this.#next);
   }
 
-  /** Ends the current trouble like {@link end}, then begins the next one if it is due. */
+  /** Ends the current trouble as {@link end} does, then begins the next one if it is due. */
   async pass(elapsed: number): Promise<void> {
     await this.end(elapsed);
     const trouble = this.#planned[this.#next];

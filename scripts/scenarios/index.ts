@@ -1,4 +1,4 @@
-/** `npm run soak`, `week`, `outage` and `quiet`: runs a scenario, and fails if it found a problem. */
+/** `npm run soak`, `week`, `outage` and `quiet`: runs a scenario, and fails if the scenario finds a problem. */
 import { parseArgs } from 'node:util';
 import type { RunnableScenario } from './scenario.ts';
 
@@ -17,7 +17,7 @@ const problems = await scenario.run(read(scenario, words));
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
 
-/** Returns the given options, with defaults for missing ones. */
+/** Returns the options that were given, with the defaults for the others. */
 function read({ options, argument }: typeof scenario, given: string[]): typeof options {
   const names = Object.keys(options);
   const usage = `usage: npm run ${name} -- ${argument === undefined ? '' : `[${argument}] `}${names.map((one) => `[--${one} ${options[one]}]`).join(' ')}`;

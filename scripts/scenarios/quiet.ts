@@ -1,19 +1,20 @@
 /**
- * `npm run quiet`: a fully equipped agent goes to sleep while connected to a real Mosquitto. Counts the system calls of
- * all threads until they have settled and for one more minute (`npm run quiet 300`: five minutes). Fails if the agent
- * makes 30 or more calls a minute in addition to the keep-alive. The test suite includes a short form.
+ * `npm run quiet`: a fully equipped agent goes to sleep while it is connected to a real Mosquitto. Counts the system
+ * calls of all threads: waits until they have settled, then counts for one minute (`npm run quiet 300`: five minutes).
+ * Fails if the agent makes 30 or more calls a minute in addition to the keep-alive. The test suite includes a short
+ * form.
  */
 import { setTimeout as until } from 'node:timers/promises';
 import { QuietUnit } from '../../test/rig/quiet-unit.ts';
 import { Strace, type SystemCall, wakeUpsOf } from '../../test/rig/strace.ts';
 import type { RunnableScenario } from './scenario.ts';
 
-/** Limit of calls per minute of a sleeping unit, in addition to the keep-alive. */
+/** Limit for the number of calls per minute of a sleeping unit, in addition to the keep-alive. */
 const MOST = 30;
 const MINUTE = 60;
 /**
- * Time until activity that began while awake has ended, minutes: every 8 s V8 checks whether to collect garbage after
- * the last activity, and does so once, some minutes later (its memory reducer).
+ * Time in minutes until work that began while the unit was awake has ended: every 8 s, V8 checks whether to collect
+ * garbage after the last activity, and some minutes later does so once (its memory reducer).
  */
 const SETTLING = 5;
 
@@ -59,6 +60,6 @@ function judge(pid: number, seconds: number, calls: readonly SystemCall[]): bool
     `${seconds} s: ${wakeUps.length} wake-ups, ${calls.length} system calls, ${kept.size} of them for the keep-alive; ` +
       `${others.toFixed(1)} others a minute (fewer than ${MOST} are allowed)`,
   );
-  // If it sent no ping to the broker, it was not connected, and the test proves nothing.
+  // If the agent sent no ping to the broker, it was not connected, and the test would prove nothing.
   return others < MOST && kept.size > 0;
 }

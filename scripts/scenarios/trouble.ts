@@ -1,7 +1,7 @@
-/** Connection troubles during a soak, and their times, determined by the seed. */
+/** Troubles of the connection during a soak, and their times, which the seed determines. */
 import { Random } from '../fuzz/random.ts';
 
-/** A trouble. Times are ms of car time since the start of the soak. */
+/** A trouble. Times are in ms of car time since the start of the soak. */
 export interface Trouble {
   readonly at: number;
   /**
@@ -15,17 +15,17 @@ export interface Trouble {
 
 export interface TroubleOptions {
   readonly seed: number;
-  /** Duration of the soak, ms. */
+  /** Duration of the soak in ms. */
   readonly length: number;
-  /** Mean time from one trouble to the next, ms. */
+  /** Mean time in ms from one trouble to the next. */
   readonly every: number;
-  /** A tunnel that is long enough to overflow the outbox. */
+  /** A tunnel that lasts long enough to overflow the outbox. */
   readonly outage: { readonly at: number; readonly lasts: number };
 }
 
 const SECOND = 1000;
 
-/** Returns troubles in time order that do not overlap. */
+/** Returns troubles that do not overlap, in the order of time. */
 export function troubles({ seed, length, every, outage }: TroubleOptions): readonly Trouble[] {
   const random = new Random('soak', seed);
   const planned: Trouble[] = [

@@ -1,8 +1,8 @@
 /**
  * `npm run week`: runs a week of the bench car's scripted day through the agent that `vigie run` builds, with a store
- * on disk that does not sync, and a broker in a separate process. Car time passes as fast as the work is done. Eight
- * times a day the owner sends a command. Prints the memory of the process after garbage collection each day (or every
- * `--every` hours, a multiple of 3), and fails if it grows (the last line exceeds the second) or if the car does not
+ * on disk that does not sync, and a broker in a separate process. Car time passes as fast as the work can be done.
+ * Eight times a day the owner sends a command. Prints the memory of the process after garbage collection each day (or
+ * every `--every` hours, a multiple of 3). Fails if it grows (the last line exceeds the second) or if the car does not
  * obey a command.
  *
  *     npm run week -- --days 3 --every 6
@@ -22,22 +22,22 @@ import type { RunnableScenario } from './scenario.ts';
 
 const VIN = 'VF3VGEWEEK0000001';
 const HOUR = 3_600_000;
-/** Car time per step, ms. */
+/** Car time per step in ms. */
 const STEP = 1_000;
-/** Largest number of messages waiting for the broker before car time pauses. */
+/** Largest number of messages that may wait for the broker before car time pauses. */
 const MOST_WAITING = 50;
-/** Longest car time of a command, ms. */
+/** Longest car time in ms that a command may take. */
 const COMMAND = 2 * 60_000;
-/** Largest allowed growth of memory from the second line to the last, as a fraction. */
+/** Largest growth of memory from the second line to the last that is allowed, as a fraction. */
 const FLAT = 0.02;
 
-/** Memory and disk use at one time, bytes. */
+/** Memory and disk use at one time in bytes. */
 export interface WeekMemory {
   /** JavaScript objects after garbage collection. */
   readonly heap: number;
-  /** Buffers outside of the heap. */
+  /** Buffers outside the heap. */
   readonly external: number;
-  /** Private pages of this process, including those of the simulated car and of the sources. */
+  /** Private pages of this process, which include those of the simulated car and of the sources. */
   readonly private: number;
   /** Files of the records. */
   readonly disk: number;
@@ -104,7 +104,7 @@ const monitors = [
   },
 }));
 
-/** Advances car time, but no faster than disk and broker can follow. */
+/** Advances car time, but no faster than disk and broker can keep up. */
 async function pass(car: CountedCar, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += STEP) {
     car.clock.advance(STEP);
@@ -116,7 +116,7 @@ async function pass(car: CountedCar, ms: number): Promise<void> {
 async function holding(records: string): Promise<WeekMemory> {
   if (globalThis.gc === undefined) throw new Error('run it with node --expose-gc');
   const vitals = processVitals();
-  // Pending work for disk and broker completes, and the second collection frees what finalizers released.
+  // Twice: pending work for disk and broker completes, and the second collection frees what finalizers have released.
   for (let time = 0; time < 2; time++) {
     await until(500);
     globalThis.gc();
@@ -127,14 +127,19 @@ async function holding(records: string): Promise<WeekMemory> {
   return { heap: heapUsed, external, private: vitals().privateBytes ?? Number.NaN, disk };
 }
 
-/** Describes the outcomes of commands that were not carried out. The lamps may be off already. */
+/**
+ * Describes the outcomes of commands that were not carried out. `AlreadyDone` is allowed, because the lamps may be off
+ * already.
+ */
 export function disobeyed(outcomes: ReadonlyMap<string, number>): readonly string[] {
   return [...outcomes]
     .filter(([outcome]) => outcome !== 'Success' && outcome !== 'AlreadyDone')
     .map(([outcome, count]) => `${count} of the commands ended as ${outcome}`);
 }
 
-/** Describes growing quantities: compares the last line with the second. Until the first line, buffers fill. */
+/**
+ * Describes the quantities that grow, by comparing the last line with the second. Until the first line, buffers fill.
+ */
 export function growth(held: readonly WeekMemory[]): readonly string[] {
   const [first, second] = held;
   const last = held.at(-1);

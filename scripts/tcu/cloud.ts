@@ -1,4 +1,4 @@
-/** The cloud end: receives all messages of the unit, and sends commands to it. */
+/** The cloud's end: receives all messages of the unit, and sends it commands. */
 import { randomUUID } from 'node:crypto';
 import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
@@ -11,7 +11,7 @@ import { Sequences } from '../../test/rig/sequences.ts';
 /** VIN of the unit's car, see car/vigie.yaml. */
 export const VIN = 'VF3VGETCV00000001';
 const KEY = 'tcu';
-/** Validity of a command, ms: longer than a reboot. */
+/** Validity of a command in ms: longer than a reboot takes. */
 const VALID = 600_000;
 
 export interface SentOrder {
@@ -28,7 +28,7 @@ const last = ['Success', 'AlreadyDone', 'Failed'];
 
 export class Cloud {
   readonly sequences = new Sequences();
-  /** Messages in the order of arrival, including repeated deliveries. */
+  /** Messages in the order of arrival. A message that was delivered several times is included several times. */
   readonly received: ReceivedMessage[] = [];
   /** Called after each message. */
   heard: () => void = () => undefined;
@@ -42,7 +42,7 @@ export class Cloud {
     this.#signer = signer;
   }
 
-  /** Creates the key for signing commands, and its trust file. */
+  /** Creates the key that signs commands, and the trust file for it. */
   static async makeKey(folder: string): Promise<void> {
     await generateKey(folder, KEY, { algorithm: 'ES256', kinds: ['Doors'] });
   }
@@ -58,7 +58,7 @@ export class Cloud {
     return cloud;
   }
 
-  /** Signs and sends the command that `vigie send` would send for these words. */
+  /** Signs and sends the same command that `vigie send` would send for these words. */
   async command(what: string, ...words: string[]): Promise<SentOrder> {
     const wish = requestOf(what, words, {});
     const id = randomUUID();
@@ -70,7 +70,7 @@ export class Cloud {
     return order;
   }
 
-  /** Sends a signed command unchanged, also repeatedly. */
+  /** Sends a signed command unchanged, even several times. */
   async send({ id, bytes }: SentOrder): Promise<void> {
     await this.#client.publish(downTopic(VIN, 'remote'), bytes, {
       expiry: VALID / 1000,
@@ -79,7 +79,7 @@ export class Cloud {
     });
   }
 
-  /** Returns the reported states of a command, from message number `from` on. */
+  /** Returns the states of a command that were reported, starting at message number `from`. */
   states({ id }: SentOrder, from = 0): readonly string[] {
     return this.received
       .slice(from)
@@ -89,7 +89,7 @@ export class Cloud {
       .map(({ status }) => status);
   }
 
-  /** Returns the final state of the command, if it has arrived. */
+  /** Returns the final state of the command if it has arrived. */
   outcome(order: SentOrder, from = 0): string | undefined {
     return this.states(order, from).find((state) => last.includes(state));
   }

@@ -1,4 +1,4 @@
-/** Power cuts at chosen times. The cloud, which stays powered, reports lost messages. */
+/** Power cuts at chosen times. The cloud, which keeps its power, reports lost messages. */
 import assert from 'node:assert/strict';
 import type { Cloud, SentOrder } from './cloud.ts';
 import type { Disks } from './disks.ts';
@@ -6,13 +6,13 @@ import { Machine } from './machine.ts';
 import type { Platform } from './platforms.ts';
 import { ACTUATION } from './scenario.ts';
 
-/** State of the command in the cloud at the time of the cut, used in turn. */
+/** State that the command has in the cloud when the power is cut, used in turn. */
 const moments = ['Accepted', 'SentToVehicle', 'Success', 'readings after it'] as const;
 
-/** Number of messages after a result until the power cut, for the last of the states. */
+/** Number of messages after a result until the power is cut, for the last of these states. */
 const FURTHER = 3;
 
-/** Agent output when it has connected to its broker. */
+/** Output of the agent when it has connected to its broker. */
 export const LINK_UP: RegExp = /"event":"link\.up"/;
 
 export interface Site {
@@ -25,8 +25,8 @@ export interface Site {
 
 /**
  * Boots the unit and cuts its power `count` times, then boots it again and shuts it down properly. After each boot, the
- * last command is sent again: a sent answer must not change, and the command must not be executed again.
- * @throws AssertionError if something acknowledged is lost, or done twice
+ * last command is sent again: an answer that was sent must not change, and the command must not be executed again.
+ * @throws AssertionError if something that was acknowledged is lost, or is done twice
  */
 export async function cutPower(site: Site, count: number, tell: (words: string) => void): Promise<void> {
   let last: SentOrder | undefined;
@@ -49,7 +49,7 @@ export async function cutPower(site: Site, count: number, tell: (words: string) 
   assert.equal(sequences.boots.size, count + 1);
 }
 
-/** Boots a unit with a connected agent. */
+/** Boots a unit, and waits until its agent is connected. */
 export async function bootAgent({ platform, disks, cloud, port }: Site): Promise<Machine> {
   const machine = await Machine.boot(platform, disks);
   cloud.heard = () => machine.nudge();
@@ -58,14 +58,14 @@ export async function bootAgent({ platform, disks, cloud, port }: Site): Promise
   return machine;
 }
 
-/** Sends a command again that was in progress at the power cut, as a broker does without an acknowledgement. */
+/** Sends a command again that was in progress when the power was cut, as a broker does if it got no acknowledgement. */
 async function askAgain(machine: Machine, cloud: Cloud, order: SentOrder): Promise<void> {
   const told = cloud.outcome(order);
   const from = cloud.received.length;
   await cloud.send(order);
   const answer = await machine.until('the recorded answer', () => cloud.outcome(order, from));
   if (told !== undefined) assert.equal(answer, told, 'an answer that was told has changed');
-  // The body control unit has lost the lock state: a second execution would be visible on the bus.
+  // The body control unit has forgotten the state of the locks: a second execution would be visible on the bus.
   const actuated = machine.lines.filter((line) => line.startsWith('actuated'));
   assert.deepEqual(actuated, [], 'a command was carried out again');
 }

@@ -10,8 +10,8 @@ const guest = join(import.meta.dirname, 'guest');
 const programs = ['systemd-sysv', 'kmod', 'iproute2', 'can-utils', 'libstdc++6'];
 
 /**
- * Creates the disks of a unit in `folder`: a fresh Debian of this machine's architecture, in which our package is
- * installed, configured, and started automatically.
+ * Creates the disks of a unit in `folder`: a fresh Debian for this machine's architecture, in which our package is
+ * installed, configured, and starts automatically.
  * @param etc folder whose files are copied to `/etc/vigie`
  * @param environment contents of `/etc/default/vigie`
  * @throws Error with the message of debootstrap or dpkg
@@ -37,8 +37,8 @@ export function makeDebian(
 }
 
 /**
- * Creates the disks of a fresh Debian with a network, as debootstrap creates it. The given files are in the initial
- * folder of its console.
+ * Creates the disks of a fresh Debian with a network, as debootstrap makes it. The given files are in the folder in
+ * which its console starts.
  * @throws Error with debootstrap's message
  */
 export function makeFreshDebian(folder: string, distribution: LinuxDistribution, files: readonly string[]): Disks {
@@ -49,7 +49,7 @@ export function makeFreshDebian(folder: string, distribution: LinuxDistribution,
   });
 }
 
-/** Creates a fresh Debian that accepts commands over its console. `prepare` changes the system before it boots. */
+/** Creates a fresh Debian that accepts commands on its console. `prepare` changes the system before it boots. */
 function makeUnit(folder: string, distribution: LinuxDistribution, prepare: (system: string) => void): Disks {
   const { kernel, version } = distribution;
   const disks: Disks = {
@@ -61,7 +61,7 @@ function makeUnit(folder: string, distribution: LinuxDistribution, prepare: (sys
   };
   makeMemoryDisk(folder, distribution, disks.memoryDisk);
   const system = join(folder, 'system');
-  // Keep owners and devices.
+  // Keep owners, and device files as such.
   run('cp', '-a', bootstrapped(programs), system);
   put(system, 'usr/local/bin/console', join(guest, 'console.sh'), 0o755);
   put(system, 'etc/systemd/system/console.service', join(guest, 'console.service'));

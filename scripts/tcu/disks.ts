@@ -27,7 +27,7 @@ export interface Disks {
   readonly writable?: boolean;
 }
 
-/** Kernel modules for access to the disks, and those for later operation of a unit. */
+/** Kernel modules that are needed to reach the disks, and those that a unit needs later. */
 export const early: readonly string[] = [
   'virtio_mmio',
   'virtio_pci',
@@ -39,7 +39,7 @@ export const early: readonly string[] = [
 ];
 export const late: readonly string[] = ['can', 'can-raw', 'can-isotp', 'can-dev', 'vcan'];
 
-/** Busybox programs that the scripts of the unit call. */
+/** Programs of Busybox that the unit's scripts call. */
 const applets = [
   'sh',
   'mount',
@@ -72,8 +72,8 @@ const applets = [
 ];
 
 /**
- * Creates the disks in `folder`. `car` is a folder that becomes `/opt/car`.
- * @throws Error with the message of a program that makes file systems
+ * Creates the disks in `folder`. `car` is the folder that becomes `/opt/car`.
+ * @throws Error with the message of a program that makes a file system
  */
 export function makeDisks(folder: string, distribution: LinuxDistribution, executable: string, car: string): Disks {
   const { root: tree, kernel, version } = distribution;
@@ -145,7 +145,7 @@ export interface FirstProcess {
 }
 
 /**
- * Creates the initial memory disk, which finds the other disks, in `folder`: an archive in the kernel's format
+ * Creates in `folder` the initial memory disk, which finds the other disks: an archive in the kernel's format
  * (Documentation/driver-api/early-userspace/buffer-format.rst).
  */
 export function makeMemoryDisk(
@@ -191,5 +191,5 @@ export function makeCar(folder: string, trust: string): void {
   writeFileSync(join(folder, 'drive.log'), lines.join(''));
 }
 
-/** Speeds of the drive log, one per second, in 0.01 km/h: slow enough to unlock the doors. */
+/** Speeds in the drive log, one per second, in 0.01 km/h: slow enough that the doors may be unlocked. */
 export const speeds: readonly number[] = [0, 125, 250, 375, 500, 475, 350, 225, 100, 50];

@@ -1,28 +1,29 @@
-/** Debian packages for another architecture, unpacked into a folder without changing this machine's own apt. */
+/** Debian packages for another architecture, unpacked into a folder without a change to this machine's own apt. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Platform } from './platforms.ts';
 
-/** Cache folder for downloads. */
+/** Folder in which downloads are cached. */
 export const cache: string = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vigie', 'tcu');
 
 /**
- * Programs on the unit in addition to the agent: a shell, CAN and ISO-TP programs, a broker, and libraries for Node.
+ * Programs on the unit in addition to the agent: a shell, programs for CAN and ISO-TP, a broker, and libraries for
+ * Node.
  */
 const programs = ['busybox-static', 'can-utils', 'mosquitto', 'libstdc++6', 'libatomic1'];
 
 export interface LinuxDistribution {
-  /** Root folder of a file system that contains the programs. */
+  /** Root folder of a file system that contains these programs. */
   readonly root: string;
-  /** Folder with `boot` and `lib/modules`, and the version of its kernel. */
+  /** Folder with `boot` and `lib/modules` of the kernel, and the kernel's version. */
   readonly kernel: string;
   readonly version: string;
 }
 
 /**
- * Returns the system of a platform, which is downloaded the first time.
+ * Returns the system for a platform. It is downloaded the first time.
  * @throws Error with apt's message if the system is unavailable
  */
 export function distributionFor({ target, kernel }: Platform): LinuxDistribution {
@@ -58,7 +59,8 @@ Dir::Cache "${scratch}/cache";
     try {
       run('apt-get', '-qq', 'update');
     } catch (error) {
-      // During an update a mirror lacks some lists. If a list is missing, the next command reports an error.
+      // While a mirror is being updated, it lacks some lists. If a needed list is missing, the next command reports an
+      // error.
       console.error((error as Error).message);
     }
     run('apt-get', '-qq', '--yes', '--no-install-recommends', '--download-only', 'install', ...programs);

@@ -1,4 +1,4 @@
-/** An emulated machine of a platform, with Debian's kernel: common part of all such machines. */
+/** An emulated machine of a platform, with Debian's kernel: the part that all such machines have in common. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Platform } from './platforms.ts';
@@ -7,13 +7,13 @@ export interface EmulatedMachine {
   readonly kernel: string;
   /** Path of the initial memory disk. */
   readonly memoryDisk: string;
-  /** Kernel parameters in addition to those of the board. */
+  /** Kernel parameters in addition to those for the board. */
   readonly told: string;
-  /** Additional arguments of the emulator: disks, networks, shared folders. */
+  /** Further arguments of the emulator: disks, networks, shared folders. */
   readonly devices: readonly string[];
 }
 
-/** Starts the machine, with its console on standard input and output. It stops when this process ends. */
+/** Starts the machine, whose console is on standard input and output. The machine stops when this process ends. */
 export function switchOn(
   { emulator, hardware, told: needed }: Platform,
   { kernel, memoryDisk, told, devices }: EmulatedMachine,
@@ -26,7 +26,7 @@ export function switchOn(
       kernel,
       '-initrd',
       memoryDisk,
-      // The kernel's cipher tests may occupy a slow emulated processor for ten minutes.
+      // On a slow emulated processor, the kernel's tests of ciphers may take ten minutes.
       '-append',
       `${needed} quiet loglevel=1 panic=-1 cryptomgr.notests ${told}`,
       ...devices,

@@ -11,7 +11,7 @@ import type { UnitScenario } from './scenario.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const CONFIGURATION = '/etc/vigie/vigie.yaml';
 const NEWER = 'newer.deb';
-/** Address of the broker on the page. */
+/** Address of the broker that the page uses. */
 const BROKER = 'mqtts://broker.example:8883';
 
 /** VIN of the car in the example configuration. */
@@ -23,18 +23,18 @@ function vinOf(configuration: string): string {
   return vin;
 }
 
-/** Returns the lines of the page's block that begins with the installation. */
+/** Returns the lines of the page's code block that begins with the installation. */
 function typedLines(broker: string): readonly string[] {
   const page = readFileSync(join(root, 'docs/packaging.md'), 'utf8');
   const block = /^ {4}apt install \.\/vigie_(?:.*\n)(?: {4}.*\n)*/m.exec(page)?.[0];
   if (block?.includes(BROKER) !== true)
     throw new Error('docs/packaging.md has no block of commands that names a broker');
   const lines = block.trimEnd().split('\n');
-  // The folder contains the package of this machine's architecture.
+  // The folder contains the package for this machine's architecture.
   return lines.map((line) => line.trim().replace(BROKER, broker).replace('_amd64', '_*'));
 }
 
-/** Builds the package with a higher version and a different example configuration. */
+/** Builds the package with a higher version and a changed example configuration. */
 export function newerPackage(folder: string, deb: string): string {
   const [content, newer] = [join(folder, 'content'), join(folder, NEWER)];
   execFileSync('dpkg-deb', ['--raw-extract', deb, content]);
@@ -47,11 +47,11 @@ export function newerPackage(folder: string, deb: string): string {
 
 async function property(machine: Machine, name: string): Promise<string> {
   const lines = await machine.run(`systemctl show vigie --value -p ${name}`);
-  // The console also shows the journal of the agent.
+  // The console also shows the agent's journal.
   return lines.filter((line) => !line.startsWith('vigie: ')).join('');
 }
 
-/** @param broker address of the broker as the unit reaches it */
+/** @param broker address at which the unit reaches the broker */
 export function fresh(broker: string): UnitScenario {
   return {
     'the commands of docs/packaging.md succeed': async (machine) => {

@@ -46,7 +46,7 @@ const { positionals, values } = parseArgs({
   },
 });
 Machine.shown = values.console;
-// Exit on a signal, so that the exit handlers end all processes and remove all files of this run.
+// Exit on a signal, so that the exit handlers end all processes of this run and remove its files.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const [cuts, rate, seconds] = [Number(values.cuts), Number(values.load), Number(values.seconds)];
 const known = [...platforms.map(({ name }) => name), 'service', 'fresh'];
@@ -62,7 +62,7 @@ if (
 } else {
   for (const name of wanted) await check(`${name}: the test`, () => inFolder(name));
   console.log(`${passed} passed, ${failed} failed, 0 skipped`);
-  // Running children of a failed check must not keep this process running.
+  // Children that a failed check left running must not keep this process running.
   process.exit(failed === 0 ? 0 : 1);
 }
 
@@ -97,7 +97,7 @@ async function run(platform: Platform, folder: string): Promise<void> {
   }
 }
 
-/** Tests a unit of this machine's architecture with a whole Debian; its broker runs on this machine. */
+/** Tests a unit with a whole Debian for this machine's architecture. Its broker runs on this machine. */
 async function asService(folder: string): Promise<void> {
   const platform = platformNamed(hostTarget().name);
   install(platform, 'debootstrap');
@@ -124,7 +124,7 @@ async function asService(folder: string): Promise<void> {
   }
 }
 
-/** Tests a Debian of this machine's architecture as debootstrap creates it; its broker runs on this machine. */
+/** Tests a Debian for this machine's architecture as debootstrap makes it. Its broker runs on this machine. */
 async function asFresh(folder: string): Promise<void> {
   const platform = platformNamed(hostTarget().name);
   install(platform, 'debootstrap');
@@ -149,7 +149,7 @@ async function asFresh(folder: string): Promise<void> {
   }
 }
 
-/** Tests the unit with its own broker, which is reachable from here. */
+/** Tests the unit with its own broker, which this process can reach. */
 async function onTheBus(platform: Platform, disks: Disks, keys: string): Promise<void> {
   const port = await withFreePorts(1, async ([free = 0]) => free);
   const machine = await Machine.boot(platform, disks, port);
@@ -166,7 +166,7 @@ async function onTheBus(platform: Platform, disks: Disks, keys: string): Promise
   await cloud.close();
   await machine.run('killall vigie; while pidof vigie >/dev/null; do sleep 0.2; done; rm -r /data/records');
   if (rate > 0) {
-    // The car would add its own frames.
+    // The car would add frames of its own.
     await machine.run('killall car canplayer cangen candump; true');
     await underLoad(platform, machine);
   }

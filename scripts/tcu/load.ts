@@ -1,18 +1,18 @@
-/** Load on four buses at once: every frame contains a counter, and the agent records the frames that it read. */
+/** Load on four buses at once: every frame contains a counter, and the agent records the frames that it reads. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Machine } from './machine.ts';
 
 const buses = ['a', 'b', 'c', 'd'] as const;
-/** Number of checks whether all frames have been read, a second apart. */
+/** Number of checks whether all frames have been read. They are a second apart. */
 const LOOKS = 60;
 
-/** Writes the traffic of each bus to the folder that becomes `/opt/car`: a log for canplayer, and its frames alone. */
+/** Writes the traffic of each bus to the folder that becomes `/opt/car`: as a log for canplayer, and as frames only. */
 export function writeLoad(folder: string, rate: number, seconds: number): void {
   const each = rate / buses.length;
   const frames = Array.from({ length: each * seconds }, (_, i) => {
-    // 256 identifiers, including that of a message that the agent decodes.
+    // 256 identifiers, which include that of a message that the agent decodes.
     const id = (0x0c0 + (i % 256)).toString(16).toUpperCase().padStart(3, '0');
     return `${id}#F4010000${i.toString(16).toUpperCase().padStart(8, '0')}`;
   });
@@ -24,20 +24,21 @@ export function writeLoad(folder: string, rate: number, seconds: number): void {
 /** Frame counts of all buses. */
 export interface Outcome {
   readonly sent: number;
-  /** As counted by the agent. */
+  /** Number of frames that the agent counted. */
   readonly read: number;
-  /** As counted by the kernel and reported by the agent. */
+  /** Number of frames that the kernel counted as dropped, as the agent reported it. */
   readonly dropped: number;
-  /** Duration of playback, s. */
+  /** Duration of playback in s. */
   readonly lasted: number;
 }
 
 /**
  * Plays the files of {@link writeLoad} on four buses, and waits until all frames have been read or reported as dropped.
- * @throws AssertionError if a frame is neither
+ * @throws AssertionError if a frame was neither read nor reported as dropped
  */
 export async function load(machine: Machine, rate: number, seconds: number): Promise<Outcome> {
-  // Same value as the package sets. vcan frames pass through the processor's backlog, unlike those of most controllers.
+  // The package sets the same value. Unlike those of most controllers, vcan frames pass through the processor's
+  // backlog.
   await machine.run('echo 4194304 >/proc/sys/net/core/rmem_max; echo 50000 >/proc/sys/net/core/netdev_max_backlog');
   for (let i = 1; i < buses.length; i++) await machine.run(`ip link add vcan${i} type vcan; ip link set vcan${i} up`);
   await machine.start('loaded', 'vigie run -c /opt/car/load.yaml', /^loaded: ready: /);
@@ -57,7 +58,7 @@ export async function load(machine: Machine, rate: number, seconds: number): Pro
 }
 
 /**
- * Compares the agent's recording of each bus with the played frames.
+ * Compares what the agent recorded on each bus with the frames that were played.
  * @throws Error if a frame is missing, changed or out of order
  */
 export async function recorded(machine: Machine): Promise<void> {

@@ -1,4 +1,4 @@
-/** An emulated unit that this program powers on, controls over its console, and powers off at any time. */
+/** An emulated unit that this program powers on, controls on its console, and can power off at any time. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -6,13 +6,13 @@ import type { Disks } from './disks.ts';
 import { switchOn } from './emulator.ts';
 import type { Platform } from './platforms.ts';
 
-/** Timeout of every wait, ms: enough for an emulated start on a machine under other load. */
+/** Timeout in ms of every wait: enough for an emulated start on a machine with other load. */
 const PATIENCE = 900_000;
 
 export class Machine {
-  /** Set to print every console line to standard error as it arrives. */
+  /** If set, every line of the console is printed to standard error as it arrives. */
   static shown = false;
-  /** All console lines so far. */
+  /** All lines of the console so far. */
   readonly lines: string[] = [];
   readonly #process: ChildProcess;
   readonly #listeners = new Set<() => void>();
@@ -29,8 +29,8 @@ export class Machine {
   }
 
   /**
-   * Powers on a unit and resolves when it accepts commands. `forward` is a port on this machine's loopback that leads
-   * to the unit's broker; the unit reaches this machine's loopback at 10.0.2.2.
+   * Powers on a unit, and resolves when it accepts commands. `forward` is a port on this machine's loopback interface
+   * that leads to the unit's broker. The unit reaches this machine's loopback interface at 10.0.2.2.
    */
   static async boot(platform: Platform, disks: Disks, forward?: number): Promise<Machine> {
     const disk = (file: string, id: string, mode: string): readonly string[] => [
@@ -48,7 +48,7 @@ export class Machine {
       told: 'net.ifnames=0 systemd.show_status=no',
       devices: [
         ...disk(disks.system, 'system', disks.writable === true ? 'cache=writeback' : 'readonly=on'),
-        // Data that the unit flushed are then in this machine's kernel, which outlives the emulator.
+        // Data that the unit has flushed are then in this machine's kernel, which outlives the emulator.
         ...disk(disks.data, 'data', 'cache=writeback'),
         '-netdev',
         `user,id=net${net}`,
@@ -63,12 +63,12 @@ export class Machine {
     return machine;
   }
 
-  /** Returns the lines that start with a prefix, without it. */
+  /** Returns the lines that start with a prefix, without the prefix. */
   said(prefix: string): string[] {
     return this.lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
   }
 
-  /** Resolves with the first matching line from index `from` on. */
+  /** Resolves with the first line that matches, searching from index `from`. */
   async says(text: RegExp, from = 0): Promise<string> {
     let place = from;
     return this.until(`the unit to say ${text}`, () => {
@@ -80,7 +80,7 @@ export class Machine {
     });
   }
 
-  /** Resolves with the result of `find` as soon as it returns one. Calls it again after each output of the unit. */
+  /** Resolves with the result of `find` once it returns one. Calls it again whenever the unit prints something. */
   async until<T>(what: string, find: () => T | undefined, patience = PATIENCE): Promise<T> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -111,7 +111,7 @@ export class Machine {
     });
   }
 
-  /** Re-evaluates pending conditions that do not depend on console output. */
+  /** Evaluates pending conditions again. Call when one may hold although the console printed nothing. */
   nudge(): void {
     this.#tell();
   }
@@ -128,9 +128,9 @@ export class Machine {
   }
 
   /**
-   * Starts a program in the unit, which continues in the background; its output lines have a name as prefix. Resolves
-   * with the first line that matches `ready`.
-   * @throws Error if the program ends earlier
+   * Starts a program in the unit, which keeps running in the background. The lines that it prints are prefixed with
+   * `name`. Resolves with the first line that matches `ready`.
+   * @throws Error if the program ends before that
    */
   async start(name: string, line: string, ready: RegExp): Promise<string> {
     const from = this.lines.length;
@@ -145,7 +145,7 @@ export class Machine {
     });
   }
 
-  /** Cuts the power: the unit cannot do anything more. */
+  /** Cuts the power: the unit can do nothing more. */
   async cut(): Promise<void> {
     this.#process.kill('SIGKILL');
     await this.#gone();

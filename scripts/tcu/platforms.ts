@@ -1,4 +1,4 @@
-/** Platforms of the emulated units: a processor, Debian's kernel for it, and the matching executable. */
+/** Platforms of emulated units: a processor, Debian's kernel for it, and the matching executable. */
 import { type PackageTarget, type TargetName, targetNamed } from '../package/targets.ts';
 
 export interface Platform {
@@ -10,9 +10,9 @@ export interface Platform {
   readonly emulator: string;
   readonly emulatedBy: string;
   readonly hardware: readonly string[];
-  /** Suffix of the emulator's names for virtio devices, which depends on how they are attached. */
+  /** Suffix of the emulator's names for virtio devices, which depends on how the devices are attached. */
   readonly attached: 'device' | 'pci';
-  /** Kernel parameters for the board: the serial line of the console, and settings for missing parts. */
+  /** Kernel parameters for the board: the serial line for the console, and settings for parts that the board lacks. */
   readonly told: string;
 }
 
@@ -44,12 +44,12 @@ export const platforms: readonly Platform[] = [
     emulatedBy: 'qemu-system-x86',
     hardware: ['-M', 'q35', '-cpu', 'max', ...board],
     attached: 'pci',
-    // If the emulator is not scheduled in time, the kernel's timer test fails.
+    // The kernel's test of its timer fails if the emulator is not scheduled in time.
     told: 'console=ttyS0 no_timer_check',
   },
 ];
 
-/** @throws Error if there is no platform of this name */
+/** @throws Error if there is no platform with this name */
 export function platformNamed(name: string): Platform {
   const found = platforms.find((platform) => platform.name === name);
   if (found === undefined) throw new Error(`"${name}" is no platform: ${platforms.map((one) => one.name).join(', ')}`);

@@ -13,10 +13,10 @@ interface Series {
   readonly values: readonly unknown[];
 }
 
-/** Checks in order, each by the sentence that it verifies. */
+/** Checks in order, by the sentence that each verifies. */
 export type UnitScenario = Readonly<Record<string, (machine: Machine, cloud: Cloud) => Promise<void>>>;
 
-/** Returns all reported values of a path, from message number `from` on. */
+/** Returns all values of a path that were reported, starting at message number `from`. */
 export function readings(cloud: Cloud, path: string, from = 0): readonly unknown[] {
   return cloud.received
     .slice(from)
@@ -26,12 +26,15 @@ export function readings(cloud: Cloud, path: string, from = 0): readonly unknown
     .flatMap(({ values }) => values);
 }
 
-/** Resolves when the condition holds, which is checked again after each message and each console line. */
+/** Resolves when the condition holds. Checks it again after each message and each line of the console. */
 async function holds(machine: Machine, what: string, condition: () => boolean): Promise<void> {
   await machine.until(what, () => (condition() ? true : undefined));
 }
 
-/** Returns the frames to the body that the car reported from a line on. The last may follow the published outcome. */
+/**
+ * Returns the frames to the body that the car has printed since line `from`. The last frame may follow the published
+ * outcome.
+ */
 function actuated(machine: Machine, from: number): readonly string[] {
   return machine.lines.slice(from).filter((line) => line.startsWith('actuated'));
 }

@@ -5,9 +5,9 @@ import { type Cloud, VIN } from './cloud.ts';
 import type { Machine } from './machine.ts';
 import { readings, type UnitScenario } from './scenario.ts';
 
-/** Agent output when it has fully started. */
+/** Output of the agent when it has fully started. */
 export const READY: RegExp = /^vigie: ready: /;
-/** Largest exposure level, of 10 (issue 9). */
+/** Highest exposure level that is allowed, on the scale from 0 to 10 of `systemd-analyze security`. */
 const EXPOSED = 2;
 
 interface Hello {
@@ -28,7 +28,7 @@ async function processOf(machine: Machine): Promise<string> {
   return id;
 }
 
-/** Kills the process as a defect would. Resolves when the service is running again, in either form. */
+/** Kills the process as a defect would. Resolves when the service is running again, in normal or minimal mode. */
 async function crash(machine: Machine): Promise<string> {
   const from = machine.lines.length;
   await machine.run(`kill -SEGV ${await processOf(machine)}`);
@@ -94,7 +94,7 @@ export const service: UnitScenario = {
     assert.ok((hello.reason ?? '') !== '', 'it does not say why');
     const unlock = await cloud.command('doors', 'unlock');
     assert.equal(await machine.until('the outcome', () => cloud.outcome(unlock)), 'Failed');
-    // Its exit status reports a problem.
+    // The exit status 1 reports a problem, and is expected here.
     const status = (await machine.run('vigie status --data /var/lib/vigie || test $? = 1')).join('\n');
     assert.match(status, /minimal/);
     const { ActiveState } = await properties(machine, 'ActiveState');

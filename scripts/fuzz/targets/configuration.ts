@@ -1,4 +1,4 @@
-/** Tests user-written YAML: vehicle profiles and the configuration. */
+/** Tests YAML that people write: vehicle profiles and the configuration. */
 import { readFileSync } from 'node:fs';
 import { loadConfiguration } from '../../../config/configuration.ts';
 import { loadProfile } from '../../../config/profile.ts';
@@ -48,7 +48,7 @@ const words = [
   '16MiB',
 ];
 
-/** Returns true if the input was refused. Every refusal must have a message and a position. */
+/** Returns true if the input was refused. Every diagnostic must have a message and a position. */
 function refused(diagnostics: readonly Diagnostic[], usable: boolean): boolean {
   for (const { line, message } of diagnostics) {
     if (!(line >= 0) || message === '') throw new Contradiction('a finding without a line or words');

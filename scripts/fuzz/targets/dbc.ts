@@ -1,4 +1,4 @@
-/** Tests network descriptions, and decoding with arbitrary ones. */
+/** Tests the parser of network descriptions, and decoding with arbitrary descriptions. */
 import { readFileSync } from 'node:fs';
 import { DbcDecoder, DbcFrameReader, parseDbc } from '../../../adapters/can/dbc/index.ts';
 import { append, createBatch } from '../../../adapters/can/frames.ts';

@@ -1,4 +1,6 @@
-/** Output of GNSS receivers and gpsd. The result of a recording must not depend on where its bytes are split. */
+/**
+ * Tests the parsers of GNSS receivers and gpsd. The fixes of a recording must not depend on where its bytes are split.
+ */
 import { type Fix, type FixParser, GpsdParser, NmeaParser } from '../../../adapters/gnss/index.ts';
 import { sirfFrame, told } from '../../../test/adapters/gnss/sentences.ts';
 import { eoe, older, pvt, sol, timeGps, ubxFrame } from '../../../test/adapters/gnss/ubx-writer.ts';
@@ -98,7 +100,8 @@ export const sirf: FuzzTarget = {
 const place: Fix = { t: latest, latitude: 48.1, longitude: -11.5, altitude: 500, speed: 36, heading: 84, fix: '3D' };
 
 /**
- * Corrects the lengths of UBX frames to end at the next frame or at the end of the input, and the checksums to match.
+ * Corrects the lengths of UBX frames so that each ends at the next frame or at the end of the input, and the checksums
+ * to match.
  */
 function mendUbx(input: Uint8Array): Uint8Array {
   const bytes = Buffer.from(input);

@@ -1,4 +1,4 @@
-/** Table of fuzz targets: add the file of a parser here, and `npm run fuzz` and test/fuzz test it. */
+/** Table of fuzz targets. Add the file of a new parser here; `npm run fuzz` and test/fuzz then test it. */
 import type { FuzzTarget } from '../target.ts';
 import { configuration, profile } from './configuration.ts';
 import { dbc } from './dbc.ts';

@@ -1,4 +1,4 @@
-/** Tests `vigie inspect`: its tables for arbitrary contents of a log and a DBC, and the suggested profile. */
+/** Tests `vigie inspect`: its tables for arbitrary contents of logs and DBC files, and the profile that it suggests. */
 import { rmSync } from 'node:fs';
 import { type Database, type DbcMessage, parseDbc } from '../../../adapters/can/dbc/index.ts';
 import { append, createBatch } from '../../../adapters/can/frames.ts';
@@ -44,7 +44,7 @@ const words = [
   '64@1-',
 ];
 
-/** Returns the messages whose identifier a frame can have: log readers refuse other frames. */
+/** Returns the messages whose identifier a frame can have, because log readers refuse other frames. */
 function framed({ messages }: Database): readonly DbcMessage[] {
   return messages.filter(({ onBus }) => onBus).slice(0, 20);
 }

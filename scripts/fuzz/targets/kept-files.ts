@@ -1,4 +1,4 @@
-/** Files that the agent wrote and reads at startup. The store must open whatever the state of its journal. */
+/** Tests files that the agent wrote and reads at startup. The store must open whatever the state of its journal. */
 import { readTrustChanges } from '../../../adapters/keys/trust-changes.ts';
 import { algorithmOf, keyIdOf, parseTrust, readEntries, trustEntries } from '../../../adapters/keys/trust-file.ts';
 import { openStore } from '../../../adapters/store/index.ts';
@@ -61,7 +61,7 @@ export const trustChanges: FuzzTarget = {
 
 const FOLDER = '/outbox';
 
-/** Returns a segment as a store leaves it, with messages, acknowledgements, records and states. */
+/** Returns a segment as a store leaves it on disk, with messages, acknowledgements, records and states. */
 async function written(): Promise<Uint8Array> {
   const disk = new SimulatedDisk();
   const store = await openStore(FOLDER, { files: disk, settleWithin: 1e9 });

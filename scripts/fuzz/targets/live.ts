@@ -1,4 +1,4 @@
-/** Live input from serial lines and buses: slcan adapters, ELM327 prompts, frames of ISO 15765-2. */
+/** Tests live input from serial lines and buses: slcan adapters, ELM327 prompts, frames of ISO 15765-2. */
 import { beginsFrame, emptyFrame, readFrame, writeFrame } from '../../../adapters/can/slcan/codec.ts';
 import { LineSplitter } from '../../../adapters/can/slcan/splitter.ts';
 import { VirtualClock } from '../../../adapters/clock/virtual.ts';
@@ -9,7 +9,7 @@ import { defaultSettings } from '../../../adapters/obd/isotp/settings.ts';
 import type { DiagnosticRequest } from '../../../adapters/obd/requester.ts';
 import { Contradiction, type FuzzTarget, latin1, texts } from '../target.ts';
 
-/** Parses lines. Writing a parsed frame must reproduce it unchanged. */
+/** Parses lines. Writing a parsed frame must reproduce the line unchanged. */
 function readLines(input: Uint8Array): boolean {
   let found = false;
   const frame = emptyFrame();
@@ -99,7 +99,7 @@ async function receive(input: Uint8Array): Promise<boolean> {
     clock.advance(length);
   }
   reception.close();
-  // The sender of a flow control cancels its timeout when sending has completed.
+  // After sending a flow control frame, its sender cancels the timeout only in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
   if (clock.pending > 0) throw new Contradiction(`${clock.pending} timers are left`);
   return received > 0;

@@ -1,4 +1,4 @@
-/** Files of unknown format, and compressed ones: detection by content, decompression, reading. */
+/** Tests files of unknown format, compressed or not: detection from the contents, decompression, and reading. */
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { openLog } from '../../../adapters/can/log/index.ts';
 import { zip } from '../../../test/adapters/can/log/zip-writer.ts';
@@ -25,7 +25,10 @@ export const logFile: FuzzTarget = {
   run: read,
 };
 
-/** Half of the inputs are compressed after mutation, to test both the decompressor and the reader of its output. */
+/**
+ * Half of the inputs are compressed after mutation, to test not only the decompressor but also the reader of its
+ * output.
+ */
 export const logGzip: FuzzTarget = {
   name: 'log-gzip',
   seeds: () => [...anyLog(), ...anyLog().map((bytes) => gzipSync(bytes)), gzipSync(candump().repeat(20))],

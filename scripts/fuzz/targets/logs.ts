@@ -1,4 +1,4 @@
-/** Log file formats that are read in chunks. The result of a log must not depend on where its bytes are split. */
+/** Tests log formats that are read in chunks. The result must not depend on where the bytes of a log are split. */
 
 import { append, createBatch } from '../../../adapters/can/frames.ts';
 import type { BytesReader, Head } from '../../../adapters/can/log/format.ts';
@@ -142,7 +142,7 @@ interface Read {
   readonly digest: number;
 }
 
-/** Reads a log with its bytes split at `cuts`, ascending. */
+/** Reads a log whose bytes are split at `cuts` (ascending). */
 function read(format: BytesFormat, head: Head, input: Uint8Array, cuts: readonly number[]): Read {
   const recording = new Recording('fuzz');
   const parser = (readers.get(format) as BytesReader).create(recording, head);
@@ -204,7 +204,7 @@ function target(format: BytesFormat): FuzzTarget {
 
 export const logTargets: readonly FuzzTarget[] = bytesFormats.map(target);
 
-/** Returns seeds of every format, for readers that detect the format. */
+/** Returns seeds in every format, for readers that detect the format. */
 export function anyLog(): Uint8Array[] {
   return bytesFormats.flatMap((format) => seeds[format]().slice(0, 1));
 }

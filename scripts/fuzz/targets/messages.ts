@@ -1,4 +1,4 @@
-/** Tests bytes received over the air: protocol messages, their telemetry, and signed commands. */
+/** Tests bytes that arrive over the air: messages of the protocol, the telemetry in them, and signed commands. */
 import fc from 'fast-check';
 import { decodeMessage, encodeMessage } from '../../../protocol/cbor/message.ts';
 import {

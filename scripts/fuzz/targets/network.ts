@@ -1,4 +1,4 @@
-/** Data from network peers: requests to the HTTP interface, packets of a broker, answers of receivers, EST. */
+/** Tests data from network peers: requests to the HTTP interface, packets of a broker, responses of receivers, EST. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Addresses } from '../../../adapters/callbacks/addresses.ts';
@@ -17,7 +17,7 @@ import { Contradiction, type FuzzTarget, latin1, texts } from '../target.ts';
 
 const HOST = '127.0.0.1';
 
-/** Starts listening on a free port. Resolves to the port. */
+/** Starts listening on a free port. Resolves with the port. */
 async function listening(server: Server): Promise<number> {
   server.listen({ host: HOST, port: 0 });
   await once(server, 'listening');
@@ -26,12 +26,15 @@ async function listening(server: Server): Promise<number> {
   return address.port;
 }
 
-/** Answers each peer's first data with `input` and ends the connection. Resolves to the port and a function to stop. */
+/**
+ * Answers the first data from each peer with `input`, then ends the connection. Resolves with the port and a function
+ * that stops this.
+ */
 async function speaker(input: Uint8Array): Promise<{ readonly port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    // The peer may disconnect at any time: only its handling of the input is tested.
+    // The peer may disconnect at any time. This only tests how it handles the input.
     socket.on('error', () => undefined).resume();
     socket.once('data', () => socket.end(input));
   });
@@ -46,7 +49,7 @@ async function speaker(input: Uint8Array): Promise<{ readonly port: number; clos
   };
 }
 
-/** Returns the whole answer of the server at `port` to `input`. */
+/** Returns everything that the server at `port` sends in answer to `input`. */
 function answerTo(port: number, input: Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
@@ -60,7 +63,7 @@ function answerTo(port: number, input: Uint8Array): Promise<string> {
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const list = operations.find(({ method, path }) => method === 'GET' && !path.includes('{'));
 if (list === undefined) throw new Error('the interface has no list');
-/** Path of an operation with a body. */
+/** Path of an operation that has a body. */
 const STATUS = `${bases.user}/user/callbacks/ca/status`;
 const handlers: Handlers = Object.fromEntries(
   operations.map(({ id, answers }) => [id, () => ({ status: Number(Object.keys(answers)[0] ?? 200), body: {} })]),
@@ -168,7 +171,7 @@ export const mqttPackets: FuzzTarget = {
   },
 };
 
-/** Tests the answer of a callback receiver. */
+/** Tests how the response of a callback receiver is read. */
 export const callbackAnswer: FuzzTarget = {
   name: 'callback-answer',
   seeds: () =>
@@ -201,7 +204,7 @@ export const callbackAnswer: FuzzTarget = {
   },
 };
 
-/** Made once with the car's own code, because a random key would change the inputs of a seed. */
+/** Made once with the car's own code: a random key would make the inputs of a seed different each time. */
 const REQUEST = [
   'MIHWMH4CAQAwHDEaMBgGA1UEAxMRVkYzVkdFRlVaWjAwMDAwMDEwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASARx5GCho9TJ0Y',
   'QGDMltoQqX1EEZDA+qU7w599r/WltNzUJgL5eYjorLc9umLDV/P5Lt42ewoqAwRN/6N+PjPUoAAwCgYIKoZIzj0EAwIDSAAwRQIg',
@@ -215,7 +218,7 @@ const CERTIFICATES = [
   'MoqnYF9n7SzDUHCwoKfXN47pn/bidJm4MQA=',
 ].join('');
 
-/** Tests the certificate request of a car (PKCS #10). */
+/** Tests how a car's certificate request is read (PKCS #10). */
 export const estRequest: FuzzTarget = {
   name: 'est-request',
   seeds: () => [new Uint8Array(Buffer.from(REQUEST, 'base64'))],
@@ -225,7 +228,7 @@ export const estRequest: FuzzTarget = {
   },
 };
 
-/** Tests the answer of a hub to a car: certificates in PKCS #7, in base64. */
+/** Tests how a car reads the response of a hub: certificates in PKCS #7, in base64. */
 export const estAnswer: FuzzTarget = {
   name: 'est-answer',
   seeds: () => texts(CERTIFICATES),

@@ -1,4 +1,4 @@
-/** Tests parsers of adapter output, ECU answers, and signal sets, which decode these answers. */
+/** Tests the parsers of adapter output, of ECU answers, and of signal sets, with which these answers are decoded. */
 import {
   calibrationIdentifications,
   calibrationVerificationNumbers,
@@ -70,7 +70,7 @@ const answers = [
   '7E8 06 43 02 03 01 04 20\r7E9 02 47 00\r7EA 07 59 02 FF 03 01 1C 09',
 ];
 
-/** Runs an action that may refuse its input. Returns true if it did not. */
+/** Runs an action that may refuse its input. Returns true if the action accepted it. */
 function reads(action: () => unknown): boolean {
   try {
     action();

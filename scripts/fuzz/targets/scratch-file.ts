@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 let folder: string | undefined;
 
-/** Writes an input to a file, replacing the previous input. Returns the path. */
+/** Writes an input to a file, and replaces the previous input. Returns the path. */
 export function scratchFile(input: Uint8Array, name: string): string {
   if (folder === undefined) {
     const made = mkdtempSync(join(tmpdir(), 'vigie-fuzz-'));

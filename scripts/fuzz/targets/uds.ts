@@ -1,4 +1,4 @@
-/** Answers of a control unit during a command (ISO 14229-1). */
+/** Tests answers of a control unit during a command (ISO 14229-1). */
 
 import { VirtualClock } from '../../../adapters/clock/virtual.ts';
 import type { DiagnosticRequest } from '../../../adapters/obd/requester.ts';
@@ -24,8 +24,8 @@ const commands: UdsCommands = {
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
- * Carries out a command with the given answers, each preceded by its length; an empty one is silence. Returns true if
- * the command ended.
+ * Carries out a command with the given answers, each preceded by its length; an empty one means silence. Returns true
+ * if the command ended.
  */
 async function carryOut(input: Uint8Array): Promise<boolean> {
   const clock = new VirtualClock();
@@ -55,7 +55,7 @@ async function carryOut(input: Uint8Array): Promise<boolean> {
   );
   while (ended === undefined) await clock.settle(500, 500);
   if (clock.pending > 0) throw new Contradiction(`${clock.pending} timers are left`);
-  // A busy unit has not started the routine and is asked again. After any other answer the request is not repeated.
+  // A busy unit has not started the routine, so the request is repeated. After any other answer it is not.
   if (started > 6) throw new Contradiction(`the routine was started ${started} times`);
   if (started > 0 && last !== 0x1001) throw new Contradiction(`the last request was ${last.toString(16)}`);
   if (failure !== undefined && !(failure instanceof VigieError)) throw failure;

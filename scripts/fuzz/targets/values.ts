@@ -1,4 +1,4 @@
-/** Value tables from phones and data loggers: detection, units, times, numbers. */
+/** Tests tables of values from phones and data loggers: detection, units, times, numbers. */
 import { contentsOf } from '../../../adapters/can/log/contents.ts';
 import { openValueTable } from '../../../adapters/can/log/values/index.ts';
 import { type Row, valueWriters } from '../../../test/adapters/can/log/value-writers.ts';

@@ -1,4 +1,4 @@
-/** Replaces koffi's own `static.js`, the first place where it looks for its machine code. */
+/** Replaces koffi's own `static.js`, where koffi first looks for its machine code. */
 import { packed } from 'vigie:koffi';
 import { loadNative } from './native.ts';
 

@@ -6,8 +6,8 @@ import { unpack } from './unpack.ts';
 
 /**
  * Loads an addon. The dynamic linker loads code only from files, so the addon is written to a temporary file in a
- * private folder: in the service's RuntimeDirectory, the temporary folder or shared memory, whichever allows code (a
- * file system mounted with `noexec` may not).
+ * private folder: in the service's RuntimeDirectory, the temporary folder or shared memory, whichever first allows code
+ * (a file system mounted with `noexec` does not).
  * @throws Error with the reason for each folder
  */
 export function loadNative(name: string, packed: string): unknown {
@@ -40,7 +40,7 @@ function loadFrom(place: string, name: string, code: Uint8Array): unknown {
     process.dlopen(module, file);
     return module.exports;
   } finally {
-    // The mapping remains valid.
+    // The code stays mapped in memory after its file has been removed.
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,4 +1,4 @@
-/** Replaces node-gyp-build, with which serialport finds its machine code. */
+/** Replaces node-gyp-build, which serialport uses to find its machine code. */
 import { packed } from 'vigie:serialport';
 import { loadNative } from './native.ts';
 
