@@ -15,7 +15,7 @@ import { startBenchAgent } from './bench-car.ts';
 import { benchExits } from './bench-exits.ts';
 import type { AgentOrder, FromAgent, ToAgent } from './bench-words.ts';
 
-/** Longest time from the end of the bench to the end of its agent, ms. */
+/** Longest time in ms from the end of the bench to the end of its agent. */
 const LONGEST_END = 15_000;
 
 /** Runs until the bench closes the channel to this process, or crashes. */

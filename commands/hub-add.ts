@@ -24,7 +24,7 @@ interface AddOptions extends OwnerOptions {
 
 interface HeardCar {
   readonly vin: string;
-  /** Time of the last message, UTC ms. */
+  /** Time of the last message in UTC ms. */
   readonly lastSeen: number;
 }
 

@@ -42,11 +42,11 @@ export interface FleetReceiverOptions {
   readonly log: HubLog;
 }
 
-/** Time for which the broker keeps messages for a hub that is away, s. */
+/** Time in s for which the broker keeps messages for a hub that is away. */
 const SESSION = 7 * 86_400;
-/** Time after which the broker drops an undelivered command, s. The car would refuse it by then. */
+/** Time in s after which the broker drops an undelivered command. The car would refuse it by then. */
 const EXPIRY = 120;
-/** Delay before the next attempt to reach a broker or database, ms. */
+/** Delay in ms before the next attempt to reach a broker or database. */
 const RETRY = 1_000;
 
 /** Kinds of messages of a car that are retained. */

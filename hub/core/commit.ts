@@ -39,7 +39,7 @@ export interface ClockCorrection {
 type StatusKind = 'status' | 'vehicle';
 
 export interface CommitChanges {
-  /** Arrival of the newest new message that a car itself sent, UTC ms, by vehicle. */
+  /** Arrival, by vehicle, of the newest new message that came from the car itself, in UTC ms. */
   readonly heard: ReadonlyMap<number, number>;
   /** Messages that change the state of a vehicle in the table `status`, in their order, by vehicle. */
   readonly statuses: ReadonlyMap<number, readonly PlacedOf<StatusKind>[]>;

@@ -32,7 +32,7 @@ interface ReceiverProgress {
   readonly held: number;
   /** Failed attempts of that request. */
   readonly tries: number;
-  /** Time of the next attempt, UTC ms. */
+  /** Time of the next attempt in UTC ms. */
   readonly due?: number;
 }
 
@@ -66,7 +66,7 @@ export interface DeliveryContents {
 
 export interface WaitingDelivery {
   readonly seq: number;
-  /** Arrival of the event, UTC ms of the hub. */
+  /** Arrival of the event in UTC ms of the hub. */
   readonly at: number;
   readonly vin: string;
   readonly contents: DeliveryContents;
@@ -81,7 +81,7 @@ export interface ClaimOptions {
   /** UTC ms of the hub. */
   readonly now: number;
   readonly lease: string;
-  /** Duration of the lease, ms. */
+  /** Duration of the lease in ms. */
   readonly lasts: number;
   readonly proven: boolean;
   readonly limit: number;
@@ -96,9 +96,9 @@ export interface DeliveryChange extends ReceiverProgress {
   /** If omitted, the receiver stays claimed for {@link lasts} more ms. */
   readonly released?: {
     readonly proven: boolean;
-    /** Present time, UTC ms. */
+    /** Present time in UTC ms. */
     readonly now: number;
-    /** Time of the next check of the waiting events, UTC ms. If omitted, now. */
+    /** Time of the next check of the waiting events in UTC ms. If omitted, now. */
     readonly until?: number;
     /** The callback is paused: check the waiting events when it is resumed. */
     readonly resting?: boolean;

@@ -5,7 +5,7 @@
 import { Looks } from './looks.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
 
-/** Longest wait of each kind of work, ms. */
+/** Longest wait of each kind of work in ms. */
 export interface LongestWaits {
   readonly resends: number;
   readonly monitors: number;
@@ -24,7 +24,7 @@ export interface DueTimesStore {
   pullIn(now: number, longest: LongestWaits): Promise<number>;
 }
 
-/** Time between two checks, ms. */
+/** Time between two checks in ms. */
 const EVERY = 60_000;
 
 interface DueTimesParts {

@@ -6,7 +6,7 @@ import type { Kind } from '../../protocol/schema/kind.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { ArrivedMessage, EventScope, OverviewReader, WallClock } from './ports.ts';
 
-/** Shortest time between two reads of the database for the same cars, ms. Several viewers share one read. */
+/** Shortest time in ms between two reads of the database for the same cars. Several viewers share one read. */
 const PAUSE = 500;
 /** Tolerance in ids: hubs that share a database do not commit messages in the order of their ids. */
 export const ORDER_TOLERANCE = 1_000;
@@ -80,7 +80,7 @@ class ScopeEvents {
   readonly #scope: EventScope;
   readonly #view: EventView;
   readonly #events = new Map<number, FleetEvent>();
-  /** Time of the next read, UTC ms. */
+  /** Time of the next read in UTC ms. */
   #nextLook = Number.NEGATIVE_INFINITY;
   #look: Promise<void> | undefined;
 

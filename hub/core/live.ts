@@ -12,7 +12,7 @@ const BATCH = 200;
 const MOST = 1_000;
 /** Longest time in ms by which a commit may follow one with a later id: hubs do not commit in the order of ids. */
 const LATEST_COMMIT = 120_000;
-/** Delay after a failed read, ms. */
+/** Delay after a failed read in ms. */
 const AGAIN = 1_000;
 
 interface LiveValue {

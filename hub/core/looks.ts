@@ -3,7 +3,7 @@ import type { Timer } from './ports.ts';
 
 interface LooksParts {
   readonly after: Timer;
-  /** Time from the end of a check to the next, ms. */
+  /** Time in ms from the end of a check to the next. */
   readonly every: number;
   /** Runs one check. Never rejects. */
   readonly look: () => Promise<void>;

@@ -24,7 +24,7 @@ export interface HubMeasurements {
   /** Messages of unregistered cars that were dropped because there were too many or they were too old. */
   readonly droppedUnregistered: number;
   readonly commits: number;
-  /** Sum of the durations of commits, ms. */
+  /** Sum of the durations of commits in ms. */
   readonly commitTime: number;
   readonly failedCommits: number;
   /** True if the last commit failed. */

@@ -46,7 +46,7 @@ export function readMessage(topic: string, payload: Uint8Array, received: number
   return { vin: parsed.vin, class: classOf(message.kind), message, payload, received, ...(retained && { retained }) };
 }
 
-/** Returns the arrival of a message at the hub, UTC ms. */
+/** Returns the arrival of a message at the hub in UTC ms. */
 export function heardAt({ heard, received }: CarMessage): number {
   return heard ?? received;
 }
@@ -112,7 +112,7 @@ export function recordPlaceOf({ kind, seq, boot, at, body }: Message): RecordPla
   return { collection: kind, id, at: Math.round(createdAt), facts: factsOf(kind, body) };
 }
 
-/** Largest correction, ms. A clock that is not set starts in 1970 or later, so no hello corrects it by a century. */
+/** Largest correction in ms. A clock that is not set starts in 1970 or later, so no hello corrects it by a century. */
 const MOST_BEHIND = 36_500 * DAY;
 
 /**

@@ -13,13 +13,13 @@ import type { HubLog, Timer, WallClock } from './ports.ts';
 
 type MonitorOrder = CommandBody<'Monitor'>;
 
-/** Time between two checks for due cars, ms. */
+/** Time in ms between two checks for due cars. */
 const EVERY = 5_000;
 /** Largest number of cars in one check: a whole fleet is processed in small parts. */
 const MOST = 100;
 /** Largest number of commands to a car at once. The car refuses commands that are more than 64 behind the newest. */
 const MOST_COMMANDS = 32;
-/** Time without messages after which a car counts as away, ms. It is processed when it subscribes again. */
+/** Time in ms without messages after which a car counts as away. It is processed when it subscribes again. */
 const AWAY = 300_000;
 /** Caller in the audit trail. */
 const CALLER = 'hub';

@@ -42,11 +42,11 @@ export interface MonitorStore {
 /** A car that is due for a comparison of its reported monitors with those that it should have. */
 export interface DueMonitors {
   readonly vin: string;
-  /** Due time, UTC ms. */
+  /** Due time in UTC ms. */
   readonly due: number;
   /** Number of times that commands were sent since the car last had all its monitors. */
   readonly attempts: number;
-  /** Arrival of the latest message of the car, UTC ms of the hub. */
+  /** Arrival of the latest message of the car in UTC ms of the hub. */
   readonly lastSeen: number;
 }
 
@@ -56,7 +56,7 @@ export interface CarMonitors {
   readonly wanted: readonly OwnedMonitor[];
   /** Monitors in the car's last report; empty before its first report. */
   readonly reported: MonitorList['monitors'];
-  /** Arrival of the report, UTC ms of the hub. Omitted if the car has reported nothing. */
+  /** Arrival of the report in UTC ms of the hub. Omitted if the car has reported nothing. */
   readonly reportedAt?: number;
 }
 

@@ -2,13 +2,13 @@
 import type { FleetCar } from '../../protocol/interface/own/hub-overview.ts';
 import type { OverviewReader, VehicleSummary, WallClock } from './ports.ts';
 
-/** Shortest time between two reads of the database, ms. Several viewers share one read. */
+/** Shortest time in ms between two reads of the database. Several viewers share one read. */
 const PAUSE = 500;
 /** Pause after a read, as a multiple of its duration: with ten thousand driving cars the pause is longer. */
 const PAUSE_PER_LOOK = 4;
 /** Number of cars in one read. Other requests are processed between two batches. */
 const BATCH = 500;
-/** Tolerance for different clocks of hubs that share a database, and for the time from receipt to commit, ms. */
+/** Tolerance in ms for clocks of hubs that share a database, and for the time from receipt to commit. */
 const CLOCK_TOLERANCE = 5_000;
 interface OverviewParts {
   readonly reader: OverviewReader;
@@ -20,9 +20,9 @@ interface OverviewParts {
 export class FleetOverview {
   readonly #parts: OverviewParts;
   readonly #cars = new Map<string, FleetCar>();
-  /** Newest change of all read cars, at most the time of the read, UTC ms. */
+  /** Time in UTC ms of the newest change of all cars that were read, at most the time of the read. */
   #changed = Number.NEGATIVE_INFINITY;
-  /** Time of the next read, UTC ms. */
+  /** Time of the next read in UTC ms. */
   #nextLook = Number.NEGATIVE_INFINITY;
   #look: Promise<void> | undefined;
 

@@ -106,7 +106,7 @@ export interface NumbersStore {
 export interface VehicleLife {
   /** `boot` of that message. */
   readonly first: number;
-  /** Arrival of that message, UTC ms of the hub. */
+  /** Arrival of that message in UTC ms of the hub. */
   readonly since: number;
 }
 
@@ -256,13 +256,13 @@ export interface DueNumbers {
   readonly vin: string;
   readonly class: number;
   readonly missing: readonly Run[];
-  /** Due time, UTC ms. */
+  /** Due time in UTC ms. */
   readonly due: number;
   /** Number of times that a request became due since no number was missing; 0 at the first time. */
   readonly attempts: number;
   /** Count of missing messages at the last request to the car; 0 before the first request. */
   readonly requested: number;
-  /** Arrival of the latest message of the car, UTC ms of the hub. */
+  /** Arrival of the latest message of the car in UTC ms of the hub. */
   readonly lastSeen: number;
 }
 

@@ -8,7 +8,7 @@ import type { HubCommands } from './commands.ts';
 import { Looks } from './looks.ts';
 import type { DueNumbers, HubLog, KeptCommand, NumbersStore, ResendStore, Timer, WallClock } from './ports.ts';
 
-/** Time between two checks for due requests, ms. */
+/** Time in ms between two checks for due requests. */
 const EVERY = 5_000;
 /** Largest number of classes, counted over all cars, in one check: a whole fleet is processed in small parts. */
 const MOST = 100;

@@ -43,7 +43,7 @@ interface RetentionParts {
   readonly log: HubLog;
 }
 
-/** Time between two checks, ms. */
+/** Time between two checks in ms. */
 const EVERY = 1_000;
 /**
  * Largest number of commits of a kind in one check: 5,000 messages per second, which is more than 10,000 driving cars

@@ -48,7 +48,7 @@ export interface RolloutCar {
 export interface DueCar {
   readonly vin: string;
   readonly attempts: number;
-  /** Due time, UTC ms. */
+  /** Due time in UTC ms. */
   readonly due: number;
 }
 

@@ -10,9 +10,9 @@ import { Looks } from './looks.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
 import type { Rollout, RolloutStore } from './rollout-store.ts';
 
-/** Time between two checks for due cars, ms. */
+/** Time in ms between two checks for due cars. */
 const EVERY = 5_000;
-/** Time without messages after which a car counts as away, ms. */
+/** Time in ms without messages after which a car counts as away. */
 const AWAY = 300_000;
 /**
  * Time in ms after which a trial without a report no longer counts as under way: a car reports within ten minutes, plus

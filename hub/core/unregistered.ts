@@ -49,7 +49,7 @@ export interface UnregisteredTotals {
 /** An unregistered car with messages. */
 export interface UnregisteredCar {
   readonly vin: string;
-  /** Arrival of its first and latest message, UTC ms of the hub. */
+  /** Arrival of its first and latest message in UTC ms of the hub. */
   readonly firstSeen: number;
   readonly lastSeen: number;
   readonly messages: number;

@@ -20,7 +20,7 @@ import { isAfter, type MessageOrder } from './message.ts';
 export interface KeptStatus {
   /** Alternating slot ids and values. */
   readonly values: readonly SlotValue[];
-  /** Alternating slot ids and creation times of their objects, UTC ms. */
+  /** Alternating slot ids and creation times of their objects in UTC ms. */
   readonly times: readonly number[];
   /** Ids of slots with stale values. */
   readonly stale: readonly number[];
@@ -158,7 +158,7 @@ export class VehicleStatus {
     this.#newest = order;
   }
 
-  /** Creation time of the object, UTC ms; negative infinity if the object is unknown. */
+  /** Creation time of the object in UTC ms; negative infinity if the object is unknown. */
   #timeOf(object: number): number {
     const at = this.#createdAt[object] as number;
     return Number.isNaN(at) ? Number.NEGATIVE_INFINITY : at;

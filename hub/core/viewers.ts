@@ -16,7 +16,7 @@ interface ViewersParts {
 
 export class Viewers {
   readonly #parts: ViewersParts;
-  /** Time of the last notification of each car, UTC ms. */
+  /** Time of the last notification of each car in UTC ms. */
   readonly #told = new Map<string, number>();
 
   constructor(parts: ViewersParts) {

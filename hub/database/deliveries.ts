@@ -19,7 +19,7 @@ import { EVENTS, latenessIn, recordIn, type SqlRow } from './rows.ts';
 
 /** SQL that differs between the databases. Leases use the clock of the database, which all hubs share. */
 interface DeliveryDialect {
-  /** Present time, UTC ms, integer. */
+  /** Present time in UTC ms, an integer. */
   readonly now: string;
   /** Clause that skips rows that another hub claims at the same time. */
   readonly unclaimed: string;

@@ -44,7 +44,7 @@ interface ChangedNumbers {
   readonly vehicle: number;
   readonly class: number;
   readonly value: ClassNumbers;
-  /** Arrival of the message that changed the numbers, UTC ms of the hub. */
+  /** Arrival of the message that changed the numbers in UTC ms of the hub. */
   readonly received: number;
 }
 

@@ -106,7 +106,7 @@ export function knownVehicle({ vin, first_seen: firstSeen, last_seen: lastSeen }
   return { vin: vin as string, firstSeen: firstSeen as number, lastSeen: lastSeen as number };
 }
 
-/** Returns how far the times of a message are behind, ms. `behind`: correction of its start, if the car sent one. */
+/** Returns by how many ms the times of a message are behind. `behind`: correction of its start, if the car sent one. */
 export function latenessIn({ clock }: Pick<Message, 'clock'>, behind: SqlValue | undefined): number {
   return clock === 'none' && typeof behind === 'number' ? behind : 0;
 }

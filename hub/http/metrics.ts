@@ -7,7 +7,7 @@ import type { UnregisteredTotals } from '../core/unregistered.ts';
 
 interface HubSnapshot {
   readonly counted: HubMeasurements;
-  /** Time since the start, ms. */
+  /** Time since the start in ms. */
   readonly uptime: number;
   /** Number of messages that wait for a commit. */
   readonly waiting: number;

@@ -76,7 +76,7 @@ interface ExternalParts extends HubBrokerParts {
 
 /** Longest wait in ms for the lock of the name. A killed hub loses its lock at once; this allows for a slow machine. */
 const NAME_PATIENCE = 5_000;
-/** Delay before the next attempt to reach the database, ms. */
+/** Delay in ms before the next attempt to reach the database. */
 const RETRY = 1_000;
 
 /**

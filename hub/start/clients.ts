@@ -8,7 +8,7 @@ import type { HubLog } from '../core/ports.ts';
 import type { Registry } from '../core/registry.ts';
 import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
 
-/** Time between two checks of the registry, ms. A removed car is disconnected within this time. */
+/** Time in ms between two checks of the registry. A removed car is disconnected within this time. */
 const LOOK = 1_000;
 
 /**
@@ -50,7 +50,7 @@ export function digestOf(password: string): string {
   return createHash('sha256').update(password).digest('hex');
 }
 
-/** Shortest time between two log lines for the same client and reason, ms. */
+/** Shortest time in ms between two log lines for the same client and reason. */
 const REFUSALS_LOGGED_AFTER_MS = 600_000;
 /** Largest number of remembered pairs of client and reason. */
 const MAX_REFUSALS = 1_000;

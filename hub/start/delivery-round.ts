@@ -10,7 +10,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { ClaimedReceiver, DeliveryChange, WaitingDelivery } from '../core/deliveries.ts';
 import type { DeliveryMeasures } from '../core/delivery-measures.ts';
 
-/** Longest response time of a healthy receiver, ms. */
+/** Longest response time of a healthy receiver in ms. */
 const QUICK = 1_000;
 /** Longest duration of a round in ms. After it, other receivers have their turn. */
 const LONGEST = 5_000;
@@ -21,7 +21,7 @@ interface DeliveryRoundParts {
   readonly waiting: readonly WaitingDelivery[];
   /** The readable deliveries of {@link waiting}, in the same order. */
   readonly items: readonly NotificationItem[];
-  /** Duration of the claim after each change, ms. */
+  /** Duration in ms of the claim after each change. */
   readonly lasts: number;
   readonly notifier: Pick<Notifier, 'batch'>;
   readonly measures: DeliveryMeasures;

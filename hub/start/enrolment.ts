@@ -20,7 +20,7 @@ import { onChanges } from './clients.ts';
 const CAR_LASTS = 90 * DAY;
 /** Validity of one-time tokens in ms: long enough to take a token to the car. */
 const TOKEN_LASTS = 7 * DAY;
-/** Interval between new certificates of the hub, ms. */
+/** Interval in ms between new certificates of the hub. */
 const RENEWAL = 7 * DAY;
 
 /** Settings of a hub that other machines can reach. */
@@ -29,7 +29,7 @@ export interface SecureHub {
   readonly names: readonly string[];
   /** Port of enrolment; 0 for any free port. */
   readonly enrolment: number;
-  /** Validity of a car's certificate, ms. Default: 90 days. */
+  /** Validity of a car's certificate in ms. Default: 90 days. */
   readonly lasts?: number;
 }
 

@@ -22,7 +22,7 @@ const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
  * valid.
  */
 const ROLLOUT = { first: 250_000, longest: 900_000 };
-/** Longest wait of each kind of regular work, ms. */
+/** Longest wait in ms of each kind of regular work. */
 const MAX_WAITS_MS = {
   resends: RESEND.longest,
   monitors: MONITOR_WAIT.longest,

@@ -51,7 +51,7 @@ class BusStore {
   /** Rows by bus and identifier. */
   readonly rows = new Map<string, Row>();
   readonly samples = new Map<string, Samples>();
-  /** Time of the newest value, UTC ms. */
+  /** Time of the newest value in UTC ms. */
   newest = 0;
   readonly #keys = new Map<number, string>();
   readonly #changes = new Map<string, (readonly [until: number, mask: readonly number[]])[]>();

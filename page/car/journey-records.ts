@@ -28,7 +28,7 @@ export interface JourneyEvent {
   readonly kind: EventKind;
   /** UTC ms. */
   readonly from: number;
-  /** End, UTC ms. If omitted, the event has no duration. */
+  /** End in UTC ms. If omitted, the event has no duration. */
   readonly to?: number | undefined;
   /** True if the event has not yet ended. */
   readonly open: boolean;

@@ -14,7 +14,7 @@ interface Limits {
 /** Limits for inputs of at most 256 KiB. The time limit is generous, because other load on the machine counts, too. */
 export const usualLimits: Limits = { time: 20_000, memory: 512 };
 
-/** Interval between two checks, ms. */
+/** Interval between two checks in ms. */
 const LOOK = 100;
 
 /** @param table address of the module whose `targets` contain this target */

@@ -5,13 +5,13 @@ import { placeOf, unopened } from './database.ts';
 
 /** Time in ms between two queries of the database time. In between, the time advances with the monotonic clock. */
 const EVERY = 60_000;
-/** Timeout for the server, ms. */
+/** Timeout for the server in ms. */
 const TIMEOUT = 10_000;
 
 export class DatabaseClock implements Clock {
   readonly #url: string;
   readonly #own: Clock;
-  /** Database time minus the monotonic time of this machine, ms. */
+  /** Database time minus the monotonic time of this machine in ms. */
   #ahead = 0;
   #asked = 0;
 

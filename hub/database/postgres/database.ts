@@ -16,7 +16,7 @@ export type Execute = (sql: string, values?: readonly unknown[]) => Promise<read
 const READERS = 6;
 /** Number of write connections of a hub. Requests that wait for reads do not hold up the storage of messages. */
 const WRITERS = 4;
-/** Timeouts for the server, ms. */
+/** Timeouts for the server in ms. */
 const CONNECT_TIMEOUT = 10_000;
 const QUERY_TIMEOUT = 60_000;
 /** Key of pg_advisory_xact_lock, "vigi": if hubs start together, only one creates the tables. */

@@ -178,7 +178,7 @@ async function carsIn(
 
 interface KnownRow {
   readonly id: number;
-  /** Arrival of the newest message of the car before this commit, UTC ms. */
+  /** Arrival of the newest message of the car before this commit in UTC ms. */
   readonly heard: number;
 }
 
