@@ -1,4 +1,4 @@
-/** A minimal mode that cannot start leaves nothing behind, and one without its trusted keys waits for them. */
+/** Minimal mode: if it cannot start, it closes its files; if trusted keys are missing, it waits for them. */
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ function openFiles(): number {
     try {
       return readlinkSync(`/proc/self/fd/${name}`);
     } catch {
-      // The directory of the listing itself is closed again.
+      // readdir's own descriptor is already closed.
       return '';
     }
   });

@@ -1,6 +1,6 @@
 /**
  * The scripted day in a separate process with its store on disk, killed at random points and restarted: the records are
- * the same as without a kill. DAY_KILLS=200 for many.
+ * the same as without a kill. Set DAY_KILLS=200 to run many kills.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -59,7 +59,7 @@ test(`after ${KILLS} kills, the records equal those of a day without a kill`, as
   expect(killed).toBeGreaterThan(KILLS / 2);
   const store = await openStore(join(folder, 'data'), { now: () => undefined });
   const records = Object.fromEntries(Object.keys(whole.records).map((kind) => [kind, [...store.records.list(kind)]]));
-  // Readings instead of bytes, so that a difference can be read.
+  // Compare decoded readings rather than bytes, so that a failure shows a readable diff.
   expect(readingsIn({ records })).toEqual(readingsIn(whole));
   for (const [kind, expected] of Object.entries(whole.records)) expect(records[kind], kind).toEqual(expected);
   await store.close();

@@ -25,8 +25,8 @@ export const nameOf = (priority: number, seq: number): string => `${priority}/${
 export class Receiver {
   readonly arrived = new Map<string, Uint8Array>();
   /**
-   * By number, the kinds of the gap messages that contain it. A repeated gap message counts once. Messages abandoned
-   * together have one gap message per kind, all with the same numbers.
+   * Kinds of the gap messages that contain a number, by that number. A repeated gap message counts once. Messages
+   * abandoned together have one gap message per kind, all with the same numbers.
    */
   readonly told = new Map<string, string[]>();
   readonly gaps: Gap[] = [];
@@ -48,7 +48,7 @@ export class Receiver {
     for (const number of this.toldBy(name)) this.told.set(number, [...(this.told.get(number) ?? []), lost]);
   }
 
-  /** Numbers in the gap message of that name. Empty if it has not arrived or is another kind. */
+  /** Numbers in the gap message called `name`. Empty if it has not arrived or is not a gap message. */
   toldBy(name: string): string[] {
     const payload = this.arrived.get(name);
     const message = payload === undefined ? undefined : decodeMessage(payload);
@@ -150,7 +150,7 @@ export class Run {
     }
   }
 
-  /** Sends everything that waits, until it is acknowledged. */
+  /** Sends all queued messages and waits until they are acknowledged. */
   async drain(): Promise<void> {
     this.up();
     for (let rounds = 0; this.outbox.waiting > 0; rounds++) {
@@ -177,10 +177,11 @@ export interface Left {
   /** By class: the first number that was never assigned. */
   readonly next: readonly number[];
   /**
-   * Numbers that arrived, or were reported in a gap that arrived, without an acknowledgement that the car has stored.
+   * Numbers whose acknowledgement the car has not stored: those of queued messages, and those that queued gap messages
+   * report which have already arrived.
    */
   readonly unacknowledged: ReadonlySet<string>;
-  /** The same, and numbers settled since the newest segment began: only that segment records them. */
+  /** `unacknowledged`, plus numbers acknowledged since the newest segment began, which only that segment records. */
   readonly recent: ReadonlySet<string>;
 }
 
@@ -223,7 +224,7 @@ export async function talked(directory: string, seed: number, rounds: number, st
   run.store.memory.keep(() => [['first', 'x'.repeat(20)]]);
   let newest = '';
   let before = new Set<string>();
-  /** Messages that wait, and the numbers in those gap messages among them that have arrived. */
+  /** Queued messages, plus the numbers reported by queued gap messages that have already arrived. */
   const unsettled = (): Set<string> => {
     const waiting = [...run.store.outbox.entries()].map((entry) => nameOf(entry.class, entry.seq));
     return new Set(waiting.flatMap((name) => [name, ...receiver.toldBy(name)]));
@@ -247,7 +248,7 @@ export async function talked(directory: string, seed: number, rounds: number, st
     newest = now;
   }
   const next = classes.map((_, priority) => run.store.outbox.nextSeq(priority));
-  // Damage of the very last group cannot be distinguished from a power cut, so that group contains no message here.
+  // Damage to the last commit looks like a power cut, so the last commit contains no message here.
   round++;
   await run.store.outbox.commit();
   const unacknowledged = unsettled();
@@ -269,7 +270,7 @@ export interface Aftermath {
   readonly receiver: Receiver;
   /** By class: the first number that was never assigned. */
   readonly next: readonly number[];
-  /** By start: log lines above info level, and whether commands are doubtful. */
+  /** Per start: log lines of other levels than info, and whether the store reported that its memory is damaged. */
   readonly starts: readonly { readonly log: MemoryLog['lines']; readonly doubtful: boolean }[];
 }
 

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The target that this machine runs without an emulator. */
 const target = targets.find(({ arch }) => arch === process.arch) as PackageTarget;
 const folder = mkdtempSync(join(tmpdir(), 'vigie-packaged-'));
-// Nothing of the project is next to it.
+// Runs from a folder that contains no project files.
 const executable = join(folder, 'vigie');
 
 beforeAll(async () => makeExecutable(target, executable), 600_000);

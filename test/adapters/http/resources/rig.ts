@@ -232,7 +232,7 @@ type Texts =
   | 'vin';
 type Numbers = 'consumption' | 'distance' | 'mileage' | 'total' | 'speed';
 
-/** Parsed JSON with the published names that tests read. A test must check whether they exist. */
+/** Parsed JSON with the fields that tests read. The type does not guarantee that they exist; a test must check. */
 export interface Json
   extends Readonly<Record<Objects, Json>>,
     Readonly<Record<Lists, readonly [Json, Json, ...Json[]]>>,
@@ -252,7 +252,7 @@ export function entriesOf(body: Json, name: string): readonly Json[] {
 export class Asker {
   readonly #handlers: Handlers;
 
-  /** @param asked the car whose interface is called, or the handlers of several */
+  /** @param asked the car whose API is called, or the handlers for several cars */
   constructor(asked: CarView | Handlers) {
     const isCar = 'vehicle' in asked && 'records' in asked;
     this.#handlers = isCar
@@ -268,7 +268,7 @@ export class Asker {
     return this.ask('GET', address, asking);
   }
 
-  /** @param address absolute, or below the base of its side, e.g. `/user` */
+  /** @param address absolute, or relative to the base path of its API side, e.g. `/user` */
   async ask(
     method: string,
     address: string,

@@ -1,4 +1,4 @@
-/** Generated conversations, of which frames get lost, repeated and renumbered, and the log is cut. */
+/** Generated conversations in which frames are lost, repeated or renumbered, and the log is truncated. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DiagnosticTraffic, Roles } from '../../../../adapters/obd/recorded/index.ts';
@@ -15,7 +15,7 @@ interface Sent {
 
 const flow: readonly number[] = [0x30, 0, 0];
 
-/** The frames of a message by ISO 15765-2 §9.6. */
+/** Splits a message into frames according to ISO 15765-2 §9.6. */
 function framesOf(id: number, payload: readonly number[]): Sent[] {
   if (payload.length <= 7) return [{ id, data: [payload.length, ...payload], begins: true }];
   const frames: Sent[] = [
@@ -33,7 +33,7 @@ interface Exchange {
   readonly frames: readonly Sent[];
 }
 
-/** Exchange `n` of a unit: a request, and an answer of which each byte depends on unit and exchange. */
+/** Exchange `n` of a unit: a request, and an answer whose data bytes all depend on the unit and `n`. */
 function exchangeOf(unit: number, n: number, length: number): Exchange {
   const identifier = [0xf1, unit];
   const body = Array.from({ length }, (_, i) => (unit * 67 + n * 31 + i * 7 + (i >> 4) * 3) & 0xff);
