@@ -1,7 +1,4 @@
-/**
- * `vigie bench --agent`, which only a bench starts: only the agent, in a process of its own that the user can kill on
- * the page.
- */
+/** `vigie bench --agent`, which only a bench starts: the agent alone, in a process that the user can kill. */
 import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import type { FrameBatch, FrameSender, FrameSource, OutgoingFrame } from '../agent/ports.ts';

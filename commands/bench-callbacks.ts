@@ -1,7 +1,4 @@
-/**
- * Notification channels of a bench. They also reach receivers on this machine, and browsers that subscribed with the
- * bench's key.
- */
+/** Notification channels of a bench: also to receivers on this machine, and to browsers with the bench's key. */
 import { createECDH } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -14,10 +14,7 @@ import { defined } from '../protocol/defined.ts';
 import { watchedSettings } from '../protocol/settings.ts';
 import { BenchCable } from './bench-cable.ts';
 
-/**
- * Time in ms between two saves of the simulated car: like a real one, it must keep its odometer when the agent is
- * killed.
- */
+/** Time in ms between two saves of the simulated car, which must keep its odometer when the agent is killed. */
 const REMEMBER_EVERY = 5_000;
 
 interface BenchAgentOptions

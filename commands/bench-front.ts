@@ -1,7 +1,4 @@
-/**
- * HTTP interface of a bench whose agent has a separate process: serves the page and the plugs, and forwards all other
- * requests.
- */
+/** HTTP interface of a bench whose agent has its own process: serves page and plugs, forwards all other requests. */
 
 import { request } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';

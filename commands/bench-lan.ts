@@ -1,7 +1,4 @@
-/**
- * `vigie bench --lan`: the page over HTTPS on the local network, for people to whom the user gave its address with a
- * token.
- */
+/** `vigie bench --lan`: the page over HTTPS on the local network, for people to whom the user gave its token. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';

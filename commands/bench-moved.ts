@@ -18,9 +18,7 @@ export interface MoveOptions {
   readonly order: Omit<AgentOrder, 'buses'>;
   readonly bench: BenchControls;
   readonly lan?: LanServing | undefined;
-  /**
-   * Sets the function that the broker calls with each message before acknowledging it. Omitted for an external broker.
-   */
+  /** Sets the function that the broker calls with a message before acknowledging it. Omitted for external brokers. */
   readonly receive?: ((take: BenchReceiver['take']) => void) | undefined;
   readonly report: Pick<BenchReport, 'published' | 'tell'>;
   readonly say: (line: string) => void;

@@ -45,9 +45,7 @@ export class AgentPlace {
     }, this.#fail);
   }
 
-  /**
-   * Returns true if the separate process will report on car and link. If false, read them from the agent in the bench.
-   */
+  /** Returns true if the separate process will report on car and link; if false, ask the agent in the bench. */
   tells(): boolean {
     this.#moved?.ask();
     return this.#move !== undefined;

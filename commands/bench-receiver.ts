@@ -1,7 +1,4 @@
-/**
- * Counts messages that the embedded broker of a bench received: independently of the agent, and even while it is
- * killed.
- */
+/** Counts messages that a bench's embedded broker received, independently of the agent and even while it is killed. */
 import type { OutboxNumbers } from '../assembly/own-outbox.ts';
 import { Lives } from '../hub/core/lives.ts';
 import { ClassNumbers } from '../hub/core/numbers.ts';

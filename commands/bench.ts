@@ -236,10 +236,7 @@ function reportRepeatedly(tell: () => void): () => void {
 
 type Accept = NonNullable<ConstructorParameters<typeof EmbeddedBroker>[0]>['accept'] & {};
 
-/**
- * Starts the broker on the requested or the standard port, or on any free port if another program uses the standard
- * one.
- */
+/** Starts the broker on the requested or standard port; on any free port if the standard port is in use. */
 async function startBroker(asked: number | undefined, accept: Accept): Promise<EmbeddedBroker> {
   const broker = new EmbeddedBroker({ port: asked ?? STANDARD_BROKER, accept });
   try {

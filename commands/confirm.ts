@@ -1,7 +1,4 @@
-/**
- * Lets the user confirm the list of keys that a car may trust, after the car has lost the changes that commands had
- * made.
- */
+/** Lets the user confirm the list of keys that a car may trust, after the car has lost changes made by commands. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';

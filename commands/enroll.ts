@@ -197,9 +197,7 @@ function readText(file: string): string {
   }
 }
 
-/**
- * Writes a file that belongs to the directory's owner, who is the user of the service, even if root runs the command.
- */
+/** Writes a file that belongs to the directory's owner, the user of the service, even if root runs the command. */
 async function write(file: string, content: string, mode = 0o644): Promise<void> {
   await replaceFile(file, content, mode);
   if (process.getuid?.() !== 0) return;

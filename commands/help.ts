@@ -13,9 +13,7 @@ export const placeHelp: HelpConfiguration = {
   },
 };
 
-/**
- * Help with the options after the first paragraph of the description, and with the other paragraphs after the options.
- */
+/** Help with the options after the first paragraph of the description, and the other paragraphs after the options. */
 export const detailsLast: HelpConfiguration = {
   commandDescription: (command) => paragraphsOf(command.description())[0],
   formatHelp(command, helper) {

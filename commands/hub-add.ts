@@ -105,10 +105,7 @@ async function addAll(vins: readonly string[], { registry, place, owners, way, f
   }
 }
 
-/**
- * Returns the VINs that the command names, after checking all of them. @throws VigieError `usage.wrong` or
- * `input.unreadable`
- */
+/** Returns the VINs of the command after checking all. @throws VigieError `usage.wrong` or `input.unreadable` */
 function vinsIn(words: readonly string[], file: string | undefined): readonly string[] {
   const listed = file === undefined ? [] : linesOf(file);
   const vins = [...new Set([...words, ...listed].map(checkedVin))];
@@ -137,10 +134,7 @@ function refuseToCutOff(heard: readonly HeardCar[], added: readonly string[]): v
   );
 }
 
-/**
- * Warns about unregistered cars. Once a hub has a registry, it refuses cars, even added ones, that have no credentials
- * yet.
- */
+/** Warns about unregistered cars. A hub that gets a registry refuses even added cars until they have a credential. */
 function warnOfUnregistered(heard: readonly HeardCar[], added: readonly string[]): void {
   const others = othersIn(heard, added);
   const refused =

@@ -1,7 +1,4 @@
-/**
- * `vigie hub rollout`: sends a configuration to the cars of a fleet, first to a few of them. The hub starts within
- * seconds.
- */
+/** `vigie hub rollout`: sends a configuration to the cars of a fleet, first to a few. Begins within seconds. */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';

@@ -76,9 +76,7 @@ the next start continues with the same data.`,
     .addCommand(restoreCommand());
 }
 
-/**
- * Exit status of a hub whose name another hub has taken (sysexits.h, EX_CONFIG): a restart would take the name back.
- */
+/** Exit status if another hub has taken this hub's name (sysexits.h, EX_CONFIG): a restart would take it back. */
 const DISPLACED = 78;
 
 async function runHub(options: Options): Promise<void> {

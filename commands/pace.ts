@@ -1,9 +1,6 @@
 import type { Clock } from '../agent/ports.ts';
 
-/**
- * Returns a function that delays a replay so that log time passes `speed` times as fast as real time. Never waits if
- * `speed` is undefined.
- */
+/** Delays a replay so that log time passes `speed` times as fast as real time; never waits if `speed` is undefined. */
 export function pauses(speed: number | undefined, clock: Clock): (at: number) => Promise<void> {
   if (speed === undefined) return async () => undefined;
   let origin: { log: number; real: number } | undefined;

@@ -17,9 +17,7 @@ import { type FixPlay, replayFixes } from './replay-fixes.ts';
 import type { ReplayOutput } from './replay-output.ts';
 import { isValueLog, replayValues } from './value-log.ts';
 
-/**
- * Silence in ms that is simulated after tables of values, so that the grace time of a trip passes and the trip ends.
- */
+/** Silence in ms that is simulated after tables of values, so that a trip's grace time passes and the trip ends. */
 const SILENCE_BEHIND_VALUES = 10 * 60_000;
 
 /** Options of `vigie replay` for reading logs. */

@@ -1,6 +1,4 @@
-/**
- * Ports for services that a command starts on this machine: the standard port if it is free, otherwise any free port.
- */
+/** Ports for services that a command starts on this machine: the standard port if free, otherwise any free port. */
 import { createServer } from 'node:net';
 import { InvalidArgumentError } from 'commander';
 

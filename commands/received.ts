@@ -47,9 +47,7 @@ export class MessageReader {
     return message.kind === 'event' ? this.#withUnits(body as ReadableBody<'event'>) : body;
   }
 
-  /**
-   * Adds units to an event, which names signals without a catalog: only those units that are the same in all catalogs.
-   */
+  /** Adds units to an event, which names signals without a catalog: only units that are the same in all catalogs. */
   #withUnits({ values, ...event }: ReadableBody<'event'>): unknown {
     if (values === undefined) return event;
     const shown = values.map((value) => {

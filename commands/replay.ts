@@ -178,10 +178,7 @@ function unfinishedLine({ duration = 0, distance }: Trip): string {
   return `the log ends before its last trip (${soFar} so far): the trip is written as it is then, marked Unfinished`;
 }
 
-/**
- * Returns possible reasons why no frame of a log was used. With several buses in the profile, the log must contain
- * their names.
- */
+/** Returns possible reasons why no frame was used. If the profile has several buses, the log must name them. */
 function unheard({ profile }: Vehicle, heard: readonly string[]): string {
   const buses = profile.buses.filter(({ kind }) => kind === 'can').map(({ name }) => name);
   if (buses.length < 2 || buses.some((name) => heard.includes(name))) return 'is it the right car, and the right bus?';

@@ -238,9 +238,7 @@ async function vinOfCar(
   return (await import('../assembly/car-vin.ts')).awaitCarVin(local, parts, signalled);
 }
 
-/**
- * Refuses records that a newer agent wrote. If the disk refuses to store the format number, the car must still record.
- */
+/** Refuses records of a newer agent. If the disk refuses to store the format number, the car must still record. */
 async function checkFormat(data: string, log: Log): Promise<void> {
   const { fault, refused } = await claimFormat(data);
   if (fault !== undefined) log.error('records.versionDamaged', { fault });

@@ -110,10 +110,7 @@ function text(row: ValueRow, log: ValueLog): string {
   return [new Date(row.at).toISOString(), ...values].join(' ');
 }
 
-/**
- * Plays the rows as readings that the agent wants. Resolves with the number of rows. Throws as {@link decodeValues}
- * does.
- */
+/** Plays the rows as readings that the agent wants. Resolves with their number. Throws as {@link decodeValues}. */
 export async function replayValues(path: string, play: FixPlay, zone: string | undefined): Promise<number> {
   let rows = 0;
   for await (const { name, log } of tablesIn(path, zone)) rows += await replayTable(name, log, play);

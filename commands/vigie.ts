@@ -15,9 +15,7 @@ diagnostics go to standard error. Times are UTC milliseconds, numbers are physic
 Exit status: 0 done, 1 a command failed in the car, or more than one in a hundred \
 frames of a log could not be read or decoded, 2 wrong input.`;
 
-/**
- * The commands in the order of the help. Each is loaded, with its modules, only on demand: `check` does not need MQTT.
- */
+/** The commands in the order of the help. Each is loaded on demand with its modules: `check` does not need MQTT. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   bench: async () => (await import('./bench.ts')).benchCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
@@ -34,9 +32,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keysCommand(),
 };
 
-/**
- * Returns the command line with these commands, by default with all. It is the source of the help and the manual pages.
- */
+/** Returns the command line with these commands, by default all: the source of the help and the manual pages. */
 export async function commandLine(names: readonly string[] = Object.keys(commands)): Promise<Command> {
   const program = new Command('vigie')
     .description(description)

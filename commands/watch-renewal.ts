@@ -3,10 +3,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { downTopic } from '../protocol/topics.ts';
 import { encodeWatch } from '../protocol/watch.ts';
 
-/**
- * Validity in ms of a watch request, and time in ms between renewals. A car resumes its own pace soon after the last
- * viewer has gone.
- */
+/** Validity of a watch request, and time between renewals, in ms. Cars resume their pace soon after a viewer. */
 const LEASE = 180_000;
 const RENEWAL = 60_000;
 

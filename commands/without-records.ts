@@ -1,6 +1,4 @@
-/**
- * The minimal mode of an agent whose disk does not return its records: the agent reports this, and changes no record.
- */
+/** Minimal mode of an agent whose disk does not return its records: it reports this, and changes no record. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';

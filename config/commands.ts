@@ -120,9 +120,7 @@ function readSend(input: SendInput, at: string, buses: BusNames, findings: Findi
   };
 }
 
-/**
- * Checks a checksum. AUTOSAR E2E protocol (document 849): profiles 1 and 2 protect data ID, counter and data together.
- */
+/** Checks a checksum. AUTOSAR E2E (document 849): profiles 1 and 2 protect data ID, counter and data together. */
 function checkChecksum(checksum: ChecksumInput, send: SendInput, at: string, findings: Findings): void {
   const { signal, method, dataId } = checksum;
   const place = `${at}/checksum`;

@@ -84,9 +84,7 @@ export type IdentifiedConfiguration = Configuration & { readonly vin: string };
 
 /** Data about a configuration that was sent to the unit instead of written there. */
 export interface SentConfiguration {
-  /**
-   * Folder of the files that were sent with it. A profile there takes precedence over one at the same path on the unit.
-   */
+  /** Folder of the files sent with it. A profile there takes precedence over one at the same path on the unit. */
   readonly files: string;
   /** Defaults of the unit for omitted fields. */
   readonly unit: { readonly vin?: string; readonly data: string };

@@ -129,9 +129,7 @@ function only(file: string, line: number, message: string, fix?: string): YamlRe
   return { diagnostics: [{ file, line, severity: 'error', message, ...defined({ fix }) }] };
 }
 
-/**
- * Messages for people who do not know how YAML is parsed. They replace the parser's messages, which are for experts.
- */
+/** Messages for people who do not know how YAML is parsed. They replace the parser's messages for experts. */
 const syntax: Readonly<Partial<Record<YAMLError['code'], readonly [message: string, fix: string]>>> = {
   TAB_AS_INDENT: ['a tab stands where the line is indented', 'indent with spaces'],
   NON_STRING_KEY: ['a list or map stands where a name must', 'quote it if it is a text'],

@@ -78,10 +78,7 @@ export class Findings {
     return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   }
 
-  /**
-   * Returns the diagnostics in the order of the file. Those of other files follow in the order in which they were
-   * found.
-   */
+  /** Returns the diagnostics in the order of the file; those of other files follow in the order they were found. */
   sorted(): Diagnostic[] {
     const files = new Map([[this.#file, 0]]);
     for (const { file } of this.diagnostics) if (!files.has(file)) files.set(file, files.size);

@@ -166,10 +166,7 @@ export interface HttpConfiguration extends InterfaceSettings {
   readonly tiles?: MapTiles;
 }
 
-/**
- * Reads `http`. `beside` returns absolute paths. Returns undefined if the section is omitted or does not match its
- * schema.
- */
+/** Reads `http`. `beside` returns absolute paths. Returns undefined if it is omitted or does not match its schema. */
 export function readHttp(
   input: HttpInput | undefined,
   beside: (path: string) => string,

@@ -53,9 +53,7 @@ export interface SignInConfiguration {
 export interface HubConfiguration {
   readonly name?: string;
   readonly data: string;
-  /**
-   * Address of the embedded broker, or an external broker. If omitted, the embedded broker uses its default address.
-   */
+  /** Address of the embedded broker, or an external broker. If omitted, the embedded broker's default address. */
   readonly broker?: Listen | HubBrokerConfiguration;
   /** If omitted, an SQLite file in `data`. */
   readonly database?: { readonly url: string; readonly passwordFile?: string; readonly secretFile?: string };

@@ -1,6 +1,4 @@
-/**
- * Syntax of line addresses for `can`, `obd` and `gnss` in vigie.yaml. The adapter that opens a line parses its address.
- */
+/** Syntax of line addresses for `can`, `obd` and `gnss` in vigie.yaml. The adapter that opens a line parses it. */
 import type { Findings } from './findings.ts';
 
 const forms = 'write /dev/ttyUSB0, serial:/dev/ttyUSB0?baud=38400, tcp://host:port or file:/path';

@@ -19,9 +19,7 @@ export function preparedFile(file: string): string {
   return `${file}.json`;
 }
 
-/**
- * Returns prepared contents to store next to the file; undefined if the file has findings or JSON cannot represent it.
- */
+/** Returns contents to store next to the file; undefined if it has findings or JSON cannot represent it. */
 export function prepare(file: string): string | undefined {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined || diagnostics.length > 0) return undefined;

@@ -13,10 +13,7 @@ import { readDuration } from './quantities.ts';
 import { checkRule, timeSteps } from './recording.ts';
 import type { SignalInput } from './signal-schema.ts';
 
-/**
- * A custom signal as written. The signal `*` stands for all signals of a message; the entry's name then also ends with
- * `*`.
- */
+/** A custom signal as written. The signal `*` stands for all signals of a message; its name then also ends with `*`. */
 export interface WrittenSignal extends Omit<CustomSignal, 'kind' | 'raw' | 'position'> {
   readonly bus: string;
   /** If omitted, the kind that the network description states. */

@@ -28,9 +28,7 @@ import { performancePage } from './performance-page.ts';
 import { readmeWithFormats } from './readme-formats.ts';
 import { tripPage } from './trip-page.ts';
 
-/**
- * Ajv is a CommonJS package: depending on the loader, its default export is the function or an object that contains it.
- */
+/** Ajv is a CommonJS package: its default export is the function or an object with it, depending on the loader. */
 const standalone = ((standaloneModule as { default?: unknown }).default ?? standaloneModule) as (
   ajv: Ajv2020,
   names: Record<string, string>,

@@ -48,9 +48,7 @@ export { ErrorWithReasonCode } from 'mqtt/lib/shared';
 export { default as Store } from 'mqtt/lib/store';
 `;
 
-/**
- * The part of undici that is used: requests over our own connections, without `fetch`, WebSockets, caches and mocks.
- */
+/** The used part of undici: requests over our own connections, without `fetch`, WebSockets, caches and mocks. */
 const ofUndici = `
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import request from 'undici/lib/api/api-request.js';

@@ -120,10 +120,7 @@ function simplified(line: readonly Place[]): readonly Place[] {
   return [...simplified(line.slice(0, farthest + 1)), ...simplified(line.slice(farthest)).slice(1)];
 }
 
-/**
- * Returns the distance of a point from the line through two others. A degree of longitude is shorter far from the
- * equator.
- */
+/** Returns the distance of a point from a line through two others. Far from the equator, longitudes are closer. */
 function distanceTo([x, y]: Place, [fromX, fromY]: Place, [toX, toY]: Place): number {
   const shrink = Math.cos((y * Math.PI) / 180);
   const [east, north] = [(toX - fromX) * shrink, toY - fromY];

@@ -1,7 +1,4 @@
-/**
- * Builds the page (page/) in the form in which browsers load it: a script, a style sheet, and the licences of their
- * contents.
- */
+/** Builds the page (page/) as browsers load it: a script, a style sheet, and the licences of their contents. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

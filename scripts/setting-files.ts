@@ -45,10 +45,7 @@ export function settingFiles(): ReadonlyMap<string, readonly string[]> {
   }
 }
 
-/**
- * Returns true if the text contains the name: types without the property also cause errors in places that do not name
- * it.
- */
+/** Returns true if the text contains the name: types without the property also cause errors elsewhere. */
 function isNamed(name: string, text: string): boolean {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
   return new RegExp(`[.{,'"]\\s*${name}\\b|\\b${name}\\s*[:,}?]`).test(code);

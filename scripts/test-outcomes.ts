@@ -1,7 +1,4 @@
-/**
- * The file that TEST_OUTCOMES names. Runs of `scripts/test.ts` append to it a JSON object for each test file, one per
- * line.
- */
+/** The file that TEST_OUTCOMES names: `scripts/test.ts` appends a JSON object for each test file, one per line. */
 import { existsSync, readFileSync } from 'node:fs';
 
 export interface FileOutcome {

@@ -54,10 +54,7 @@ interface Seen {
   readonly observed: ObservedMessage;
 }
 
-/**
- * Returns the missing messages. A DBC has one bus: if an identifier is on several, uses the bus with most of its
- * frames.
- */
+/** Returns the missing messages. A DBC has one bus: for an identifier on several, the bus with most frames. */
 function newMessages(traffic: Traffic, known: ReadonlySet<number>): Seen[] {
   const seen = new Map<number, Seen>();
   for (const bus of traffic.buses) {

@@ -24,10 +24,7 @@ interface Report {
   readonly onlyChanged: boolean;
 }
 
-/**
- * Yields line by line, because garbage logs have millions of identifiers. @param width longest line for people, in
- * characters
- */
+/** Yields line by line: garbage logs have millions of identifiers. @param width longest line, in characters */
 export function* reportLines(report: Report, format: Format, width: number): Generator<string> {
   const { traffic, databases, signals, onlyChanged } = report;
   const isShown = ({ changes }: { readonly changes: number }): boolean => !onlyChanged || changes > 0;

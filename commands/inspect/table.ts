@@ -3,10 +3,7 @@
 export interface TableColumn {
   readonly title: string;
   readonly align: 'left' | 'right';
-  /**
-   * Order in which columns are removed if the width does not suffice, the lowest number first. If undefined, never
-   * removed.
-   */
+  /** Order in which columns are removed if the width does not suffice, lowest first. If undefined, never removed. */
   readonly dispensable?: number;
   /** True if cells may be broken into several lines when the table is still too wide after columns were removed. */
   readonly breakable?: boolean;

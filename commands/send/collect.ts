@@ -60,10 +60,7 @@ function conditionOf(text: string): NonNullable<CollectOrder['while']> {
   return { path, ...(sign === '>=' ? { atLeast: bound } : { atMost: bound }) };
 }
 
-/**
- * Reads a file with the fields of the command. Times are durations or date-times; a signal may be given by its name
- * only.
- */
+/** Reads a file with the command's fields. Times are durations or date-times; a signal may be only its name. */
 function collectionIn(file: string): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);

@@ -58,9 +58,7 @@ export class Deliveries {
     return deliveries;
   }
 
-  /**
-   * Signs and sends a command. Resolves with the last state, or without a state if the last one did not arrive in time.
-   */
+  /** Signs and sends a command. Resolves with the last state, or without one if it did not arrive in time. */
   async send({ kind, body }: SendRequest): Promise<Outcome> {
     const { vin, client, signer, valid, wait, repeats } = this.#options;
     const id = crypto.randomUUID();
@@ -102,9 +100,7 @@ export class Deliveries {
   }
 }
 
-/**
- * Publishes again until `answered`, at most {@link MAX_SENDINGS} times in total. Returns a function that stops this.
- */
+/** Publishes again until `answered`, at most {@link MAX_SENDINGS} times. Returns a function that stops this. */
 function repeat(publish: () => Promise<void>, answered: () => boolean): () => void {
   let sent = 1;
   const stop = (): void => clearInterval(again);

@@ -7,10 +7,7 @@ import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 interface HubAddress {
   readonly url: string;
   readonly token?: string;
-  /**
-   * Certificates (PEM) of the authorities that may sign the hub's certificate. If omitted, the authorities of the
-   * system.
-   */
+  /** Certificates (PEM) of the authorities that may sign the hub's certificate. If omitted, the system's. */
   readonly ca?: Uint8Array;
 }
 

@@ -164,10 +164,7 @@ function monitorsIn(file: string, { id }: Details): SendRequest[] {
   });
 }
 
-/**
- * Reads a callback in the form that the interface returns (with `callbackId` and `subscribe`) or in the form that it
- * accepts.
- */
+/** Reads a callback in the form that the interface returns (with `callbackId` and `subscribe`) or accepts. */
 function callbackIn(file: string, { id, side }: Details): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);

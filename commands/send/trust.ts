@@ -37,10 +37,7 @@ export async function addedKeys(
   });
 }
 
-/**
- * Returns an order for each key, which is given by its id (16 hexadecimal digits), its name in the trust file, or its
- * file.
- */
+/** Returns an order for each key: its id (16 hexadecimal digits), its name in the trust file, or its file. */
 export async function revokedKeys(names: readonly string[], keys: string): Promise<SendRequest[]> {
   const trusted = await readTrust(keys);
   return names.map((name) => {

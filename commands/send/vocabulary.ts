@@ -29,10 +29,7 @@ const readers: Partial<Record<RemoteType, Reader>> = {
 /** One line for each command, for help and error messages. */
 export const usages: readonly string[] = remoteKinds.map(({ words }) => words.usage);
 
-/**
- * Returns the command that the words describe. @throws VigieError `usage.wrong` with the valid commands, or the invalid
- * part
- */
+/** Returns the command for the words. @throws VigieError `usage.wrong` with the valid commands, or the invalid part */
 export function requestOf(what: string, words: readonly string[], details: Details): SendRequest {
   const kind = remoteKinds.find(({ words: { verb } }) => verb === what);
   const said = [what, ...words].join(' ');

@@ -12,18 +12,12 @@ export interface Match {
   readonly byComment: boolean;
 }
 
-/**
- * Weight of a meaning, depending on where its word is: in the signal's own name, in the message's name, or in a
- * comment.
- */
+/** Weight of a meaning, by the place of its word: the signal's own name, the message's name, or a comment. */
 const OWN = 2;
 const AROUND = 1;
 const COMMENT = 1;
 
-/**
- * Costs of words that the pattern does not explain: unknown words, abbreviations, numbers, and words of the message's
- * name.
- */
+/** Costs of words that the pattern does not explain: unknown words, abbreviations, numbers, the message's words. */
 const UNKNOWN = 1;
 const SHORT = 0.5;
 /** With only one matching word, an abbreviation usually changes the meaning. */

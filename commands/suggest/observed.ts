@@ -19,10 +19,7 @@ export interface ObservedValidity {
   readonly signal: string;
   /** Number of different payloads in which the value was invalid. */
   readonly invalid: number;
-  /**
-   * Raw values that occurred only while invalid. Undefined if one of them also occurred while valid, or there are too
-   * many.
-   */
+  /** Raw values that occurred only while invalid. Undefined if one also occurred while valid, or there are too many. */
   readonly codes?: readonly number[];
 }
 

@@ -178,9 +178,7 @@ export class SuggestionObserver {
     for (const observer of this.#observers.values()) observer.add(batch, names);
   }
 
-  /**
-   * Chooses the files that describe the logs. The first file that contains an identifier describes it, as in a profile.
-   */
+  /** Chooses the files that describe the logs. The first with an identifier describes it, as in a profile. */
   use(databases: readonly BoundDatabase[]): void {
     this.#used = databases;
     this.#finder = new MessageFinder(databases);

@@ -44,10 +44,7 @@ export interface NumberRule {
   readonly usual: readonly [low: number, high: number];
   /** True if the value never decreases, such as a total. */
   readonly rises?: boolean;
-  /**
-   * Set if the file must name the unit, since several units have such ranges. If a string, a unit that the path cannot
-   * have.
-   */
+  /** Set if the file must name the unit, since several have such ranges. A string is a unit the path cannot have. */
   readonly unitNeeded?: string | true;
   /** Units that the profile cannot convert, each with a question to the user. Several units are separated by spaces. */
   readonly asks?: Readonly<Record<string, string>>;
@@ -68,10 +65,7 @@ export interface StateRule {
   readonly labelled?: boolean;
   /** Values for 0 and 1 of a single bit without labels. */
   readonly bit?: readonly [zero: string, one: string];
-  /**
-   * Meanings of which the signal's name must contain one to use `bit`; otherwise the bit could have the opposite
-   * meaning.
-   */
+  /** Meanings of which the signal's name must contain one for `bit`; otherwise the bit could mean the opposite. */
   readonly bitNeeds?: Concepts;
   /** If the signal's name contains a meaning of `when` and none of `unless`, the signal has only these values. */
   readonly only?: { readonly when: Concepts; readonly unless: Concepts; readonly values: readonly string[] };

@@ -11,9 +11,7 @@ export type StateFit =
 /** Length in bits of the largest state. A longer signal is a number. */
 const MOST_BITS = 8;
 
-/**
- * Length in bits of the largest unlabelled signal that may be a state: nothing indicates that a longer one is a state.
- */
+/** Length in bits of the largest unlabelled signal that may be a state: nothing shows that a longer one is one. */
 const MOST_ASKED = 4;
 
 /** Letters of a gear lever; in other names they may have any meaning. */
@@ -80,9 +78,7 @@ function says(words: readonly Word[], concepts: string | undefined): boolean {
 const affirming: ReadonlySet<string> = new Set(['yes', 'on', 'active']);
 const denying: ReadonlySet<string> = new Set(['no', 'off', 'inactive']);
 
-/**
- * Returns true or false for a label that only affirms or denies the name of the signal; undefined for any other label.
- */
+/** Returns true or false for a label that only affirms or denies the signal's name; undefined for any other. */
 function polarityOf(label: string, own: readonly Word[]): boolean | undefined {
   const named = new Set(own.flatMap(({ concepts }) => concepts.filter((concept) => concept !== '')));
   const is = (word: Word, set: ReadonlySet<string>): boolean => word.concepts.some((concept) => set.has(concept));

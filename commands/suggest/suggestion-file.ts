@@ -109,10 +109,7 @@ function busesOf(databases: readonly BoundDatabase[], observer: SuggestionObserv
   });
 }
 
-/**
- * Returns the bus with most messages of a file: messages of the file that are not in the log are most likely on this
- * bus.
- */
+/** Returns the bus with most messages of a file: its messages that the log lacks are most likely on this bus. */
 function homeOf(
   messages: readonly DbcMessage[],
   buses: readonly string[],

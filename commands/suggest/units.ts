@@ -24,10 +24,7 @@ const degC = linear(
 );
 const kilometre = linear('km', 1, 'kms kilometer kilometre kilometers');
 
-/**
- * Possible units of a value, by the unit of its path, most usual first. `scale` and `offset` convert to the path's
- * unit.
- */
+/** Possible units of a value by its path's unit, most usual first. `scale` and `offset` convert to that unit. */
 const unitsOf: Readonly<Record<string, readonly Unit[]>> = {
   'km/h': [
     linear('km/h', 1, 'kmh kph km_h kmph km/hr km/hour kilometerperhour kilometreperhour'),
@@ -121,9 +118,7 @@ export function saysNoUnit(unit: string, wanted: string): boolean {
   return unstated.has(text) || (wanted === 'degC' && degrees.has(text));
 }
 
-/**
- * Returns the conversion from the unit `written` to `wanted`, which is the unit of a path; undefined if there is none.
- */
+/** Returns the conversion from the unit `written` to a path's unit `wanted`; undefined if there is none. */
 export function conversionTo(wanted: string, written: string): ReadUnit | undefined {
   const text = normalized(written);
   const unit = unitsOf[wanted]?.find((one) => one.written.includes(text));

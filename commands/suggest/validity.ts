@@ -18,10 +18,7 @@ const negative: ReadonlySet<string> = new Set(['invalid', 'ungueltig', 'inv', 'i
 /** Words for which 1 means valid. */
 const positive: ReadonlySet<string> = new Set(['valid', 'validity', 'gueltig', 'valide', 'vld', 'vd', 'plausible']);
 
-/**
- * Returns the signal that states the validity of a signal: its other words must all occur in the name of the signal or
- * of its message.
- */
+/** Returns the signal of the message whose other words all occur in the name of the signal or of the message. */
 export function validityOf({ name }: Signal, { signals, name: messageName }: DbcMessage): Validity | undefined {
   const own = new Set([...wordsOf(name), ...wordsOf(messageName)].map(({ text }) => text));
   if (wordsOf(name).some(({ concepts }) => concepts.includes('validity'))) return undefined;

@@ -62,10 +62,7 @@ export function tokensOf(name: string): string[] {
     .filter((token) => token !== '');
 }
 
-/**
- * Returns the meanings of a word. `l` or `r` means left or right only at the end of a name; earlier it is a type
- * prefix.
- */
+/** Returns the meanings of a word. `l` or `r` means left or right only as the last word; earlier it is a prefix. */
 function conceptsOf(text: string, last: boolean): readonly (Concept | '')[] {
   return !last && (text === 'l' || text === 'r') ? [] : (meanings.get(singular(text)) ?? []);
 }

@@ -1,7 +1,4 @@
-/**
- * Connects a hub to an external broker: receives the messages of all cars, split among the hubs of a group, and
- * publishes to cars.
- */
+/** Connects a hub to an external broker: receives cars' messages, split among hubs, and publishes to cars. */
 import { setTimeout } from 'node:timers/promises';
 import {
   type BrokerAbilities,
@@ -220,9 +217,7 @@ export class FleetReceiver {
     ];
   }
 
-  /**
-   * The hub that started last owns the name. A previous owner learns of it from the retained claim when it reconnects.
-   */
+  /** The hub that started last owns the name. A previous owner sees the retained claim when it reconnects. */
   #claimedBy(payload: Uint8Array): void {
     if (!this.#claimed || Buffer.from(payload).toString() === this.#options.identity) return;
     const { name } = this.#options;

@@ -10,17 +10,12 @@ export interface LongestWaits {
   readonly resends: number;
   readonly monitors: number;
   readonly rollouts: number;
-  /**
-   * Longest wait of receivers. A due time that is too far ahead is checked now, and set again if the receiver's own
-   * rules require it.
-   */
+  /** Longest wait of receivers. A time too far ahead is checked now, and set again if the receiver requires it. */
   readonly deliveries: number;
 }
 
 export interface DueTimesStore {
-  /**
-   * Makes work due at `now` if it would wait too long. Returns the number of changed rows. Rejects with `store.failed`.
-   */
+  /** Makes work due at `now` if it would wait too long. Returns the number of rows. Rejects with `store.failed`. */
   pullIn(now: number, longest: LongestWaits): Promise<number>;
 }
 

@@ -63,10 +63,7 @@ export class Erasures {
     }
   }
 
-  /**
-   * Records that the broker may retain messages of the car again. Changes nothing if the car was not forgotten. Never
-   * rejects.
-   */
+  /** Records that the broker may retain messages again. Ignores cars that were not forgotten. Never rejects. */
   async #clearAgain(vin: string): Promise<void> {
     try {
       await this.#parts.registry.clearAgain(vin);

@@ -104,10 +104,7 @@ class ScopeEvents {
     return [...this.#events.values()].sort((a, b) => b.id - a.id);
   }
 
-  /**
-   * Reads backwards from the newest event until there are enough events, or until it reaches those of the previous
-   * read.
-   */
+  /** Reads backwards from the newest event until there are enough, or until it reaches those of the previous read. */
   async #read(): Promise<void> {
     const { reader, turn } = this.#parts;
     const after = Math.max(0, Math.max(0, ...this.#events.keys()) - ORDER_TOLERANCE);
@@ -132,9 +129,7 @@ class ScopeEvents {
   }
 }
 
-/**
- * Returns true if the event is to be shown. Trips and commands, which cars send several times, are shown when they end.
- */
+/** Returns true if the event is to be shown. Trips and commands are sent several times, and shown at their end. */
 function isNews({ kind, body }: Message): boolean {
   if (kind === 'trip') return body.done === true;
   if (kind === 'remote') return body.status !== 'Accepted' && body.status !== 'SentToVehicle';

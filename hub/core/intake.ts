@@ -128,10 +128,7 @@ export class Intake {
     this.#draining = false;
   }
 
-  /**
-   * Resolves when no message has arrived since the last check, when there are enough messages for a commit, or after
-   * the last check.
-   */
+  /** Resolves when no message arrived since the last check, when there are enough for a commit, or after all checks. */
   async #gather(): Promise<void> {
     let before = 0;
     for (let looks = 0; looks < LOOKS; looks++) {
@@ -262,10 +259,7 @@ export class Intake {
     }
   }
 
-  /**
-   * Takes in a batch. If the database rejects its contents, takes in only the oldest message, as a refused message if
-   * necessary.
-   */
+  /** Takes in a batch. If the database rejects it, takes in only the oldest message, if necessary as refused. */
   async #takeBatch(vin: string): ReturnType<MessageStore['takeIn']> {
     const { store, clock, log } = this.#parts;
     const now = Math.round(clock.now());

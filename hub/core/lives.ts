@@ -9,9 +9,7 @@ import { BOOTS, UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../protocol/schema/me
 const LIFE_SIZE = 2 ** 31;
 /** First number in a life for starts that the car could not count. Their numbers are random. */
 const UNCOUNTED_START = 2 ** 30;
-/**
- * First number in a life for starts without records, up to {@link UNCOUNTED_START}. Their message numbers are separate.
- */
+/** First number for starts without records, up to {@link UNCOUNTED_START}. Their message numbers are separate. */
 const UNRECORDED_START = 2 ** 29;
 /** Number of starts before and after the first received one that belong to the same life. */
 const STARTS_BEFORE = 2 ** 14;

@@ -115,10 +115,7 @@ export function recordPlaceOf({ kind, seq, boot, at, body }: Message): RecordPla
 /** Largest correction in ms. A clock that is not set starts in 1970 or later, so no hello corrects it by a century. */
 const MOST_BEHIND = 36_500 * DAY;
 
-/**
- * Returns the correction in ms that a `hello` contains for all times of that start of the agent. Undefined if missing
- * or impossible.
- */
+/** Returns the correction in ms in a `hello` for all times of its start. Undefined if missing or impossible. */
 export function correctionIn({ kind, body }: Message): number | undefined {
   if (kind !== 'hello' || body.behind === undefined || Math.abs(body.behind) > MOST_BEHIND) return undefined;
   return Math.round(body.behind);

@@ -109,9 +109,7 @@ export class MonitorSync {
   }
 }
 
-/**
- * Returns a digest of everything in a monitor that affects the car. Monitors with the same effect have equal revisions.
- */
+/** Returns a digest of a monitor's effect in the car. Monitors with the same effect have equal revisions. */
 export function revisionOf({ status, monitor }: Monitor, digest: (text: string) => string): string {
   return digest(JSON.stringify([status, sentOf(monitor)])).slice(0, REVISION);
 }
@@ -121,10 +119,7 @@ function sentOf({ delivery: _, ...parameter }: Monitor['monitor']): Monitor['mon
   return parameter;
 }
 
-/**
- * Returns the commands that remove the differences. Monitors that the hub did not create have no revision and stay
- * unchanged.
- */
+/** Returns the commands that remove the differences. Monitors from others have no revision and stay unchanged. */
 export function differences(
   { wanted, reported }: Pick<CarMonitors, 'wanted' | 'reported'>,
   digest: (text: string) => string,

@@ -18,18 +18,12 @@ export interface OwnedCallback {
   readonly callback: Callback;
 }
 
-/**
- * Stores monitors and callbacks for all hubs. Each change is one commit, which also makes cars due. Rejects with
- * `store.failed`.
- */
+/** Stores monitors and callbacks. Each change is one commit, which makes cars due. Rejects with `store.failed`. */
 export interface MonitorStore {
   /** In the order of creation. */
   monitorsOf(owner: Owner): Promise<readonly OwnedMonitor[]>;
   callbacksOf(owner: Owner): Promise<readonly OwnedCallback[]>;
-  /**
-   * Replaces the monitor with the same id. Rejects with `request.forbidden` if another owner has a monitor with this
-   * id.
-   */
+  /** Replaces the monitor with the same id. Rejects with `request.forbidden` if another owner has this id. */
   putMonitor(one: OwnedMonitor): Promise<void>;
   /** Removes a monitor. Resolves with false if the owner has no such monitor. */
   removeMonitor(owner: Owner, id: string): Promise<boolean>;

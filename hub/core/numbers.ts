@@ -34,9 +34,7 @@ export interface NumbersReport {
   readonly missing: readonly Run[];
 }
 
-/**
- * Fields of a message that are needed for counting. `boot` is the number of the start at the hub ({@link ./lives.ts}).
- */
+/** Fields of a message needed for counting. `boot` is the number of the start at the hub ({@link ./lives.ts}). */
 type Numbered = Pick<Envelope, 'seq' | 'boot' | 'offset'>;
 
 interface Start {
@@ -160,10 +158,7 @@ export class ClassNumbers {
     if (start !== undefined) start.below = Math.max(start.below, below);
   }
 
-  /**
-   * All numbers below this one were sent or given up, according to the reports of starts about numbers that no later
-   * start reuses.
-   */
+  /** All lower numbers were sent or given up, by reports of starts about numbers that no later start reuses. */
   get #sentBelow(): number {
     let [below, end] = [0, Number.POSITIVE_INFINITY];
     for (const start of this.#starts.toReversed()) {

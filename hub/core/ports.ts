@@ -47,10 +47,7 @@ export interface Saved {
   readonly strangers: ReadonlySet<string>;
   /** VINs of cars that were removed from the registry. Their messages are not stored. */
   readonly removed: ReadonlySet<string>;
-  /**
-   * VINs of cars that were forgotten and not added again; these are not in the other sets. Their messages are not
-   * stored.
-   */
+  /** VINs of forgotten cars that were not added again; in no other set. Their messages are not stored. */
   readonly forgotten: ReadonlySet<string>;
   /**
    * VINs of cars with older messages that wait for {@link MessageStore.takeIn}. The cars' new messages are not stored.
@@ -332,10 +329,7 @@ export interface CommandStore {
   /** Commands without a final state that have not expired at `now`, sorted by expiry, then by counter. */
   pending(vin: string, now: number): Promise<readonly KeptCommand[]>;
   command(vin: string, id: string): Promise<KeptCommand | undefined>;
-  /**
-   * At most 100 commands older than the one with the id `before`, newest first. Rejects with `input.malformed` if that
-   * id is unknown.
-   */
+  /** At most 100 commands older than `before`, newest first. Rejects with `input.malformed` if that id is unknown. */
   commands(vin: string, before?: string): Promise<readonly KeptCommand[]>;
   /** Id of the key of the newest command that the car answered, among the newest 100; undefined if it answered none. */
   answeredKey(vin: string): Promise<string | undefined>;

@@ -1,7 +1,4 @@
-/**
- * Copy of the registry in memory, kept up to date with the database. A hub needs the registry for each connection and
- * request.
- */
+/** Copy of the registry in memory, up to date with the database. A hub needs it for each connection and request. */
 import type { KnownOwner, Owner, Registry } from './registry.ts';
 
 /** One state of the registry. */

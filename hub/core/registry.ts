@@ -75,10 +75,7 @@ export interface Registry {
   inUse(): Promise<boolean>;
   /** Registers the car with these owners, in addition to its present ones. Admits a removed car again. */
   add(vin: string, owners: readonly Owner[], at: number): Promise<void>;
-  /**
-   * Removes these owners from the car, which stays registered. Rejects with `request.unknown` if the car is not
-   * registered.
-   */
+  /** Removes these owners from the car, which stays registered. Rejects with `request.unknown` for other cars. */
   leave(vin: string, owners: readonly Owner[], at: number): Promise<void>;
   /** Sets the digest of the car's password. If omitted, the car has no valid password. */
   setPassword(vin: string, digest: string | undefined): Promise<void>;
@@ -87,10 +84,7 @@ export interface Registry {
   setToken(vin: string, digest: string, expires: number): Promise<void>;
   /** Returns true if the token is valid for the car and the key. The first use binds the token to its key. */
   takeToken(enrolment: Enrolment): Promise<boolean>;
-  /**
-   * Stores a certificate and revokes the car's others except `kept`, because a car that received no response repeats
-   * its request.
-   */
+  /** Stores a certificate and revokes the car's others except `kept`: without a response, a car repeats its request. */
   certify(certificate: IssuedCertificate, kept?: string): Promise<void>;
   certificate(serial: string): Promise<IssuedCertificate | undefined>;
   /**
@@ -106,10 +100,7 @@ export interface Registry {
   withdrawToken(id: string, at: number): Promise<boolean>;
   /** Ids of tokens that were not withdrawn. A hub admits no other tokens. */
   issuedTokens(): Promise<ReadonlySet<string>>;
-  /**
-   * Blocks the car and revokes its certificates, but keeps its data. Rejects with `request.unknown` if the car is not
-   * registered.
-   */
+  /** Blocks the car, revokes its certificates, keeps its data. Rejects with `request.unknown` if not registered. */
   remove(vin: string, at: number): Promise<void>;
   /**
    * Erases from the database files the car and all its messages in both directions, except the serial numbers of its

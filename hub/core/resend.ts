@@ -12,9 +12,7 @@ import type { DueNumbers, HubLog, KeptCommand, NumbersStore, ResendStore, Timer,
 const EVERY = 5_000;
 /** Largest number of classes, counted over all cars, in one check: a whole fleet is processed in small parts. */
 const MOST = 100;
-/**
- * Time in ms after which a car without messages counts as away. The hub sends the request after the car's next message.
- */
+/** Time in ms after which a car without messages counts as away. The hub asks it after its next message. */
 const AWAY = 300_000;
 /** Largest number of runs in one command. The schema of the command allows no more. */
 const MOST_RUNS = 256;
@@ -26,9 +24,7 @@ interface ResendParts {
   readonly commands: Pick<HubCommands, 'submit'>;
   readonly clock: WallClock;
   readonly after: Timer;
-  /**
-   * Returns the wait in ms before the first request, in which messages in transit can arrive, and after each request.
-   */
+  /** Returns the wait in ms before the first request, as messages may be in transit, and after each request. */
   readonly wait: (attempts: number) => number;
   readonly newId: () => string;
   readonly log: HubLog;

@@ -45,14 +45,9 @@ interface RetentionParts {
 
 /** Time between two checks in ms. */
 const EVERY = 1_000;
-/**
- * Largest number of commits of a kind in one check: 5,000 messages per second, which is more than 10,000 driving cars
- * send.
- */
+/** Largest number of commits of a kind per check: 5,000 messages/s, more than 10,000 driving cars send. */
 const COMMITS = 10;
-/**
- * Number of checks for which a kind without old messages is skipped. Counted in checks, because the clock may be set.
- */
+/** Number of checks for which a kind without old messages is skipped. Not a time, because the clock may be set. */
 const REST = 600;
 
 interface Sweep {

@@ -17,10 +17,7 @@ export interface NewRollout {
   readonly created: number;
   /** Number of cars in the first group. */
   readonly first: number;
-  /**
-   * Number of cars that may return to the previous configuration or refuse the new one before the roll-out stops
-   * automatically.
-   */
+  /** Number of cars that may return to the previous configuration or refuse this one before the roll-out stops. */
   readonly tolerated: number;
 }
 
@@ -38,9 +35,7 @@ export interface RolloutCar {
   readonly state: RolloutCarState;
   /** Reason reported by the car. */
   readonly detail?: string;
-  /**
-   * UTC ms of the hub when the car reported its state or the hub sent the configuration. Omitted if neither happened.
-   */
+  /** UTC ms of the hub when the state was reported or the configuration was sent. Omitted if neither happened. */
   readonly at?: number;
 }
 
@@ -87,10 +82,7 @@ export interface RolloutStore {
   enlist(id: string): Promise<void>;
   /** Cars with messages at `heard` or later that are due at `now`, at most `limit`. */
   dueCars(id: string, now: number, heard: number, limit: number): Promise<readonly DueCar[]>;
-  /**
-   * Number of cars to which the configuration was sent and that are not yet due again, or that reported acceptance or
-   * trial since `since`.
-   */
+  /** Number of cars in state `sent` that are not yet due again, or in trial or accepted since `since`. */
   underWay(id: string, now: number, since: number): Promise<number>;
   /** Claims the car. Resolves with false and changes nothing if another hub has just claimed it. */
   claim(id: string, car: DueCar, next: { command: string; at: number; due: number }): Promise<boolean>;

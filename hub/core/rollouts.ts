@@ -14,10 +14,7 @@ import type { Rollout, RolloutStore } from './rollout-store.ts';
 const EVERY = 5_000;
 /** Time in ms without messages after which a car counts as away. */
 const AWAY = 300_000;
-/**
- * Time in ms after which a trial without a report no longer counts as under way: a car reports within ten minutes, plus
- * time for transmission.
- */
+/** Time in ms for which a trial counts as under way: a car reports within ten minutes, plus transmission. */
 const UNDER_WAY = 900_000;
 /** Largest number of cars in one check. */
 const MOST = 100;
@@ -104,10 +101,7 @@ export class Rollouts {
   }
 }
 
-/**
- * Extends the roll-out to all cars of the fleet. Rejects with `usage.wrong` and the reason if the roll-out may not
- * continue.
- */
+/** Extends the roll-out to all cars of the fleet. Rejects with `usage.wrong` and the reason if it may not continue. */
 export async function continueRollout(store: RolloutStore, id: string, tolerated?: number): Promise<void> {
   const rollout = await known(store, id);
   const next = { ...rollout, tolerated: tolerated ?? rollout.tolerated };
@@ -121,9 +115,7 @@ export async function continueRollout(store: RolloutStore, id: string, tolerated
   if (!isSet) throw halted('it was stopped or continued at this moment; look at it again');
 }
 
-/**
- * Returns the roll-out for display. A roll-out that must stop appears as stopped even before a hub has recorded that.
- */
+/** Returns the roll-out for display. One that must stop appears as stopped before a hub has recorded that. */
 export async function presentRollout(rollout: Rollout, store: Pick<RolloutStore, 'failure'>): Promise<Rollout> {
   const reason = rollout.stage === 'stopped' ? undefined : await failureOf(rollout, store);
   return reason === undefined ? rollout : { ...rollout, stage: 'stopped', reason };

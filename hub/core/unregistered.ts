@@ -7,9 +7,7 @@ import { type CarMessage, type RefusedMessage, readMessage } from './message.ts'
 import type { HubLog, Timer } from './ports.ts';
 import type { RetentionDays } from './retention.ts';
 
-/**
- * Largest number and size of messages, of one car and of all cars. If there are more, the oldest messages are dropped.
- */
+/** Largest number and size of messages of one car and of all cars. If there are more, the oldest are dropped. */
 export interface UnregisteredBounds {
   readonly carMessages: number;
   readonly carBytes: number;
@@ -78,10 +76,7 @@ export interface UnregisteredStore {
   removeBefore(kind: Kind | undefined, before: number): Promise<number>;
 }
 
-/**
- * Reads a message that was kept aside. The message counts as received at `now`; the car counts as heard when it
- * arrived.
- */
+/** Reads a message that was kept aside: received at `now`, with the car heard when the message arrived. */
 export function readUnregistered(
   { topic, payload, retained, received: heard }: Omit<UnregisteredMessage, 'vin' | 'kind'>,
   now: number,
@@ -94,10 +89,7 @@ export function readUnregistered(
   }
 }
 
-/**
- * Time in ms between two searches for registered cars whose messages were kept aside. A change of the registry triggers
- * a search at once.
- */
+/** Time in ms between two searches for registered cars with messages. A registry change searches at once. */
 const SEARCH_MS = 60_000;
 /** Largest number of cars in one search. */
 const CARS = 100;
@@ -143,9 +135,7 @@ export class UnregisteredCars {
 /** Largest number of commits of one kind in a row. */
 const COMMITS = 10;
 
-/**
- * Drops messages that are older than the days of their kind. Unreadable ones are kept for the longest of these times.
- */
+/** Drops messages that are older than the days of their kind; unreadable ones after the longest of these times. */
 export async function expireUnregistered(
   store: Pick<UnregisteredStore, 'removeBefore'>,
   days: RetentionDays,

@@ -23,10 +23,7 @@ export class Viewers {
     this.#parts = parts;
   }
 
-  /**
-   * Call when somebody views a known car. If the broker refuses the notification, logs this: the values then arrive
-   * later.
-   */
+  /** Call when somebody views a known car. If the broker refuses, logs this: the values then arrive later. */
   look(vin: string): void {
     const { clock, log, publish } = this.#parts;
     const now = clock.now();

@@ -99,10 +99,7 @@ export class SqlDeliveries implements DeliveryStore {
     return lost;
   }
 
-  /**
-   * Returns the statements for a change. The first locks the row if the lease is valid, so the next ones see all
-   * earlier commits.
-   */
+  /** Returns statements. The first locks the row if the lease is valid, so the next ones see all earlier commits. */
   #statementsOf({ key, lease, held, tries, due, done, released, lasts }: DeliveryChange): SqlStatement[] {
     const own = 'key = ? AND lease = ?';
     const first: SqlStatement = [

@@ -139,10 +139,7 @@ function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Aske
 
 const VIN = '(SELECT vin FROM vehicles WHERE id = page.vehicle)';
 
-/**
- * Keyset for more periods than one query allows. Reads the positions of all parts first, and keeps them in memory
- * together.
- */
+/** Keyset for very many periods. Reads the positions of all parts first, and keeps them in memory together. */
 function keysInParts(select: Select, asked: Asked, periods: readonly Period[]): HubKeyset<HubRecord> {
   const parts: PlacedKeyset[] = [];
   for (let begin = 0; begin < periods.length; begin += PERIODS) {
@@ -201,10 +198,7 @@ function conditionsOf({ periods, trip, distance, duration, states }: RecordFilte
   return conditions;
 }
 
-/**
- * Returns a condition that is true within any of the periods. Their first and last time limit the scanned part of an
- * index.
- */
+/** Returns a condition for any of the periods. The first and the last time limit the scanned part of the index. */
 function duringAny(periods: readonly Period[]): Condition {
   const ranges = periods.map(({ from, to }) => [
     wholeNumber(from, Number.MIN_SAFE_INTEGER),

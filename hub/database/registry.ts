@@ -29,9 +29,7 @@ export interface RegistryDatabase {
   readonly select: Select;
   /** Executes all statements in one commit. Returns the rows of each. Rejects with `store.failed`. */
   write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
-  /**
-   * As {@link write}, but without checks for rows that refer to deleted ones: `records` has no index for such checks.
-   */
+  /** As {@link write}, but without checks for rows that refer to deleted ones: `records` has no index for these. */
   erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
   /** Removes all deleted data from the files. Rejects with `store.failed`. */
   compact(): Promise<void>;
@@ -298,10 +296,7 @@ export class SqlRegistry implements Registry {
     await this.#database.write([['UPDATE forgotten_cars SET vin = ? WHERE digest = ?', vin, forgottenDigest(vin)]]);
   }
 
-  /**
-   * Removes waiting events of the car, for one owner or for all. Uses one commit per receiver, because hubs wait for
-   * it.
-   */
+  /** Removes the car's waiting events, for one owner or for all. One commit per receiver, because hubs wait for it. */
   async #forgetDeliveries(vin: string, owner?: Owner): Promise<void> {
     const sql = `SELECT DISTINCT receiver FROM deliveries WHERE vehicle = ${VEHICLE}`;
     const whose = owner === undefined ? '' : ' AND kind = ? AND owner = ?';

@@ -5,9 +5,7 @@ import { type Life, lowestStart } from '../core/lives.ts';
 import { isAfter, type MessageOrder } from '../core/message.ts';
 import type { SqlSteps } from './steps.ts';
 
-/**
- * Delay in ms before the next comparison: further commands of the same comparison may still be in transit to the car.
- */
+/** Delay in ms before the next comparison: further commands of this one may still be in transit to the car. */
 const SETTLING = 5_000;
 
 /** Marks a new car as due: its fleets may have monitors for it. */

@@ -18,9 +18,7 @@ export type Select = (sql: string, ...values: (string | number)[]) => Promise<re
 
 // A subquery instead of a join, so that PostgreSQL also returns rows in the order of the index.
 export const CAR = '(SELECT id FROM vehicles WHERE vin = ?)';
-/**
- * Returns the number of the kind in tables: its index in the list of the protocol, which only ever grows at its end.
- */
+/** Returns the number of the kind in tables: its index in the list of the protocol, which grows only at its end. */
 export const kindNumber = (kind: Kind): number => kinds.indexOf(kind);
 export const clockNumber = (clock: ClockQuality): number => clockQualities.indexOf(clock);
 

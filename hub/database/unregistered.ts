@@ -206,10 +206,7 @@ function* countKept(
   return crowded;
 }
 
-/**
- * Drops the oldest messages, of one car or of all, until they are within the bounds. @returns the number of dropped
- * messages
- */
+/** Drops the oldest messages, of one car or of all, until they are within the bounds. @returns their number */
 function* dropOldest(present: SqlRow, messages: number, bytes: number, vin?: string): SqlSteps<number> {
   let [count, size, dropped] = [present['messages'] as number, present['bytes'] as number, 0];
   while (count > messages || size > bytes) {

@@ -71,9 +71,7 @@ interface HubGateParts {
   readonly side: Side;
   /** Returns true if there is a registry, and therefore access control. Otherwise this machine has full access. */
   readonly inUse: () => Promise<boolean>;
-  /**
-   * Returns true if the database has a token with this id that was not withdrawn. A valid signature is not sufficient.
-   */
+  /** Returns true if the database has a token with this id that was not withdrawn. A signature is not sufficient. */
   readonly isIssued: (id: string) => Promise<boolean>;
   readonly keys: JWTVerifyGetKey;
   readonly clients?: readonly EnergyClient[] | undefined;

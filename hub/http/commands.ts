@@ -77,9 +77,7 @@ function addressOf(call: Call): string {
   return `${call.base}/vigie/v1/vehicles/${encodeURIComponent(vinOf(call))}/remotes`;
 }
 
-/**
- * Converts a command for the audit trail. `status` is the last state that the car reported, or `Requested` before that.
- */
+/** Converts a command for the audit trail. `status` is the last state from the car, or `Requested` before that. */
 export function written(call: Call, command: KeptCommand): object {
   const { id, type, body, caller, requested, expires, key, counter, states } = command;
   const last = states.at(-1);

@@ -1,6 +1,4 @@
-/**
- * The OpenAPI document of a hub: the car's document, in which addresses of the hub replace those that only a car has.
- */
+/** The OpenAPI document of a hub: the car's document, with the hub's addresses instead of those only a car has. */
 
 import { EVENT_STREAM } from '../../adapters/http/media.ts';
 import { defined } from '../../protocol/defined.ts';

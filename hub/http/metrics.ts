@@ -47,9 +47,7 @@ const byClass = (
   values: (snapshot: HubSnapshot) => readonly MetricValue[],
 ): Metric<HubSnapshot> => ({ name: `vigie_hub_${name}`, kind, help, labels: ['class'], values });
 
-/**
- * Returns a sample for each class, with 0 if nothing is missing: alert rules cannot detect a metric without samples.
- */
+/** Returns a sample for each class, 0 if nothing is missing: alert rules cannot detect a metric without samples. */
 const missing = ({ kept, counted }: HubSnapshot, value: (one: MissingNumbers) => number): MetricValue[] => {
   if (kept === undefined) return [];
   const found = new Map(kept.missing.map((one) => [one.class, value(one)]));

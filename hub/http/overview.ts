@@ -135,9 +135,7 @@ const orders = remoteKinds.flatMap(({ type, member, words, example }): HubOrderK
   return [{ type, orders: all.map(([name, body]) => ({ name, body: { [member]: body } })) }];
 });
 
-/**
- * Like `/vigie/v1/car` of the car, but without the sources of values: they are in the profile, which cars do not send.
- */
+/** Like `/vigie/v1/car` of the car, without sources of values: they are in the profile, which cars do not send. */
 function car({ reader, tiles }: OverviewDesk): Handler {
   return async (call) => {
     const { vin } = await known(reader, call);

@@ -22,18 +22,13 @@ import { databaseFile, makeHubDirectory } from './folder.ts';
 export interface Restored {
   /** Number of tokens in the copy. All of them are withdrawn. */
   readonly tokens: number;
-  /**
-   * Cars that were forgotten, removed, or taken from an owner after the copy was made. This was repeated in the copy.
-   */
+  /** Cars that were forgotten, removed, or taken from an owner after the copy was made. The copy repeats this. */
   readonly forgotten: readonly string[];
   readonly removed: readonly string[];
   readonly left: readonly string[];
   /** Cars that were registered after the copy was made. The hub no longer knows them. */
   readonly unknown: readonly string[];
-  /**
-   * Reason why the differences are unknown: the replaced database is missing or cannot be opened. Omitted if they are
-   * known.
-   */
+  /** Reason why the differences are unknown: the replaced database is missing or cannot be opened. */
   readonly uncompared?: string;
   /** Path of the replaced database. */
   readonly replaced?: string;
@@ -99,10 +94,7 @@ function copyBackup(file: string, copy: string): void {
   }
 }
 
-/**
- * Repeats in the copy what was removed from the present database after the copy was made. Resolves when the copy is on
- * disk.
- */
+/** Repeats in the copy the later removals of the present database. Resolves when the copy is on disk. */
 async function settle(copy: string, present: string, now: number): Promise<Omit<Restored, 'replaced'>> {
   const database = await SqliteDatabase.open(copy);
   try {

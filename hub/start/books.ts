@@ -223,10 +223,7 @@ class Books {
   }
 }
 
-/**
- * Converts a command. It is `Accepted` until the car reports a state, because the published interface has no earlier
- * state.
- */
+/** Converts a command. It is `Accepted` until the car reports a state: the published interface has no earlier one. */
 function actionOf({ id, type, remote, requested, states }: CallbackCommand, callbackId: string): RemoteAction {
   const { status = 'Accepted', failureCause } = states.at(-1) ?? {};
   return {
@@ -240,9 +237,7 @@ function actionOf({ id, type, remote, requested, states }: CallbackCommand, call
   };
 }
 
-/**
- * Returns true if the monitor applies to the vehicle. A user sets monitors for one vehicle, a fleet for one or for all.
- */
+/** Returns true if the monitor applies to the vehicle. A user sets monitors for one vehicle, a fleet for one or all. */
 function concerns({ vin }: OwnedMonitor, one: string): boolean {
   return vin === undefined || vin === one;
 }

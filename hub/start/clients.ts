@@ -11,10 +11,7 @@ import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
 /** Time in ms between two checks of the registry. A removed car is disconnected within this time. */
 const LOOK = 1_000;
 
-/**
- * Returns the rights of a client. Without a registry, a client has all rights; otherwise a registered car may use its
- * own VIN.
- */
+/** Returns the rights of a client. Without a registry, all rights; otherwise a registered car may use its own VIN. */
 export function clientRights(
   states: RegistryStates,
   registry: Pick<Registry, 'password' | 'certificate' | 'isForgotten'>,

@@ -22,19 +22,12 @@ import type { HubNotification } from './notifier.ts';
 
 /** Time in ms between two checks for due receivers. The checks find events from other hubs, and due retries. */
 const EVERY = 1_000;
-/**
- * Largest number of parallel requests. Slow, dead and untried receivers never use the slots that are reserved for the
- * others.
- */
+/** Largest number of parallel requests. Slow, dead and untried receivers never use the slots of the others. */
 const { requests: SLOTS } = deliveryBounds;
 const RESERVED = SLOTS / 4;
-/**
- * Duration of a claim in ms, longer than any request. When the claim of a dead hub has expired, another hub continues.
- */
+/** Duration of a claim in ms, longer than any request. After it, other hubs continue for a hub that died. */
 const LEASE = 30_000;
-/**
- * Time in ms between two checks for callbacks that another hub has removed or paused and that have open connections.
- */
+/** Time in ms between two checks for callbacks with open connections that another hub has removed or paused. */
 const LOOKED_UP = 10_000;
 
 interface HubDeliveriesParts {

@@ -16,10 +16,7 @@ export class DeliverySaves {
     this.#store = store;
   }
 
-  /**
-   * Resolves with true when the change is on disk, or with false if this hub has lost the receiver. Rejects with
-   * `store.failed`.
-   */
+  /** Resolves with true when the change is on disk; false if the receiver is lost. Rejects with `store.failed`. */
   save(change: DeliveryChange): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ change, resolve, reject });

@@ -8,9 +8,7 @@ import type { CarMonitorStore } from '../core/monitors.ts';
 import { digestOf } from './clients.ts';
 import type { HubStart } from './options.ts';
 
-/**
- * Waits for the report of a car, in ms. A command is valid for two minutes, so the previous ones have expired by then.
- */
+/** Waits for the report of a car, in ms. A command is valid for two minutes, so the previous ones have expired. */
 export const MONITOR_WAIT = { first: 240_000, longest: 6 * 3_600_000 };
 
 /** Starts the synchronization. */

@@ -40,10 +40,7 @@ export async function openKeys(start: HubStart, { groupKeys: store }: HubDatabas
   return keys;
 }
 
-/**
- * Opens the registry. Rejects with `usage.wrong` if other machines could use the hub without access control or
- * encryption.
- */
+/** Opens the registry. Rejects with `usage.wrong` if other machines could use the hub without protection. */
 export async function openRegistry({ options }: HubStart, registry: Registry): Promise<RegistryStates> {
   const { broker = LOCAL, http = LOCAL } = options.hosts ?? {};
   const exposed = [broker, http].find((host) => !isLoopback(host));

@@ -41,10 +41,7 @@ export interface HubOptions {
   readonly metrics?: number;
   /** TLS for broker and interface, and enrolment of cars. If omitted, the hub uses no TLS. */
   readonly secure?: SecureHub;
-  /**
-   * Rules for notifications of callbacks. If omitted, only to public addresses, only with `https`, and no push
-   * notifications.
-   */
+  /** Rules for notifications of callbacks. If omitted, only public addresses, only `https`, and no push messages. */
   readonly callbacks?: Partial<CallbacksConfiguration>;
   /** Addresses to listen on. If omitted, 127.0.0.1. Other addresses need `secure` and a registry in use. */
   readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };

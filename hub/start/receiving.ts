@@ -54,9 +54,7 @@ export function startIntake(
   return intake;
 }
 
-/**
- * Starts the search for registered cars whose messages were kept aside. Call its `wake` when the registry has changed.
- */
+/** Starts the search for registered cars with messages kept aside. Wake it when the registry has changed. */
 export function startUnregistered(
   { log, after, teardowns }: HubStart,
   { database }: HubParts,

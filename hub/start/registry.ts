@@ -41,10 +41,7 @@ export function usesTls({ data }: HubPlace): boolean {
   return existsSync(join(data, 'hub.pem'));
 }
 
-/**
- * Opens the database of a hub, even while the hub is running. Rejects as `startHub` does, except for the lock of the
- * directory.
- */
+/** Opens the database of a hub, even while the hub runs. Rejects as `startHub` does, except for the directory lock. */
 export async function openRegistry({ data, database: url }: HubPlace, log: HubLog): Promise<OpenRegistry> {
   makeHubDirectory(data, log);
   if (url === undefined) {

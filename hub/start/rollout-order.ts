@@ -1,6 +1,4 @@
-/**
- * Reads from this machine a configuration, its profile and the profile's files, to send them to the cars of a fleet.
- */
+/** Reads a configuration, its profile and the profile's files from this machine, for the cars of a fleet. */
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { SentFile } from '../../adapters/service/generation-files.ts';

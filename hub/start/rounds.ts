@@ -1,7 +1,4 @@
-/**
- * Regular work of a hub: requests for missing messages, roll-outs, corrections of due times, and removal of old
- * messages.
- */
+/** Regular work: requests for missing messages, roll-outs, correction of due times, removal of old messages. */
 import { randomUUID } from 'node:crypto';
 import { Backoff } from '../../agent/backoff.ts';
 import { DueTimes } from '../core/due-times.ts';
@@ -12,15 +9,9 @@ import { expireUnregistered } from '../core/unregistered.ts';
 import { MONITOR_WAIT } from './monitors.ts';
 import type { HubParts, HubStart } from './options.ts';
 
-/**
- * Waits between requests for missing messages, in ms. The previous command has expired by then, as it is valid for 2
- * minutes.
- */
+/** Waits in ms between requests for missing messages. A command is valid for 2 minutes, so it has expired by then. */
 const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
-/**
- * Waits for a car that did not answer a configuration, in ms. As {@link RESEND}, they are longer than a command is
- * valid.
- */
+/** Waits in ms for a car that did not answer a configuration, longer than a command is valid, as {@link RESEND}. */
 const ROLLOUT = { first: 250_000, longest: 900_000 };
 /** Longest wait in ms of each kind of regular work. */
 const MAX_WAITS_MS = {

@@ -74,10 +74,7 @@ export class Backlog {
   }
 }
 
-/**
- * Drops samples before `oldest`, except the one that is valid at that time. If too many remain, keeps the larger of
- * each pair.
- */
+/** Drops samples before `oldest`, except the one valid then. If too many remain, keeps the larger of each pair. */
 function bounded(samples: readonly Sample[], oldest = Number.NEGATIVE_INFINITY): Sample[] {
   const first = samples.findLastIndex(([at]) => at <= oldest);
   const kept = samples.slice(Math.max(0, first));

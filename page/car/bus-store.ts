@@ -28,10 +28,7 @@ export interface Samples {
   readonly values: number[];
 }
 
-/**
- * Time in ms for which a bit glows after a change. Longer with reduced motion, where the glow is a line that does not
- * fade.
- */
+/** Time in ms for which a bit glows after a change; longer with reduced motion, where the glow does not fade. */
 const GLOW_MS = { fading: 300, steady: 1_000 };
 const SWEEP_INTERVAL_MS = 100;
 /** Time in ms. If a value is older than the newest one by more than this, the clock was set back. */
@@ -94,10 +91,7 @@ class BusStore {
     });
   }
 
-  /**
-   * Notifies `listener` of changes to `list`, to `values`, or to the row with this address. Returns a function that
-   * stops this.
-   */
+  /** Notifies `listener` of changes to `list`, `values` or the row at this address. Returns a function to stop. */
   listen(topic: string, listener: () => void): () => void {
     const set = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, set);

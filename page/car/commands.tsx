@@ -1,7 +1,4 @@
-/**
- * View 4, commands: the car's available commands, the reasons why it would refuse them, and the outcomes of past
- * commands.
- */
+/** View 4, commands: available commands, reasons why the car would refuse them, and outcomes of past commands. */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type {

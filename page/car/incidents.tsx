@@ -70,9 +70,7 @@ function useIncidentAddress(): IncidentAddress | undefined {
   return address;
 }
 
-/**
- * Returns the nearest incident. The time in a notification is that of the event, which differs from that of the record.
- */
+/** Returns the nearest incident. A notification has the time of the event, which differs from the record's. */
 function nearest(incidents: readonly JourneyEvent[], { kind, at }: IncidentAddress): JourneyEvent | undefined {
   const distance = ({ from }: JourneyEvent): number => Math.abs(from - at);
   const [first] = incidents

@@ -272,9 +272,7 @@ function rangeOf(values: readonly number[]): [number, number] {
   );
 }
 
-/**
- * Returns lines through the points, interrupted at gaps. Omits points that are on the same pixel as the previous one.
- */
+/** Returns lines through the points, interrupted at gaps. Omits points on the same pixel as the previous one. */
 function wayOf(points: readonly Point[], x: Project, y: Project): string {
   let path = '';
   let [lastX, lastY] = [Number.NaN, Number.NaN];

@@ -20,15 +20,10 @@ interface ValueRowOptions {
 const TINT_MS = { fading: 200, steady: 1_000 };
 /** Time in ms between two checks for tints that must end. */
 const SWEEP_INTERVAL_MS = 100;
-/**
- * Tinted elements, each with the time in ms when its tint ends. A value that changes constantly stays tinted, without
- * flicker.
- */
+/** Tinted elements, with the time in ms when the tint ends. A constantly changing value stays tinted. */
 const tinted = new Map<HTMLElement, number>();
 let sweeping: ReturnType<typeof setInterval> | undefined;
-/**
- * Rows that are visible both in the list and in the window, and functions that update a row when it becomes visible.
- */
+/** Rows that are visible in both list and window, and functions that update a row when it becomes visible. */
 const seen = new WeakSet<Element>();
 const writers = new WeakMap<Element, () => void>();
 const sight = new IntersectionObserver((entries) => {

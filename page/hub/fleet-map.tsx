@@ -13,9 +13,7 @@ import { type LandMap, namedCities, type Place, partIn } from '../shared/map-dat
 
 /** Time between two reads. */
 const POLL_INTERVAL_MS = 1_000;
-/**
- * Time in ms between two reads of all cars. Other reads return only recently active cars, with a tolerance for clocks.
- */
+/** Time in ms between two reads of all cars. Other reads return recently active cars, with a clock tolerance. */
 const FULL_READ_INTERVAL_MS = 60_000;
 const CLOCK_TOLERANCE_MS = 5_000;
 /** Kilometres per degree of latitude. */
@@ -241,10 +239,7 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   const context = canvas.getContext('2d');
   if (context === null) return;
   const style = getComputedStyle(canvas);
-  /**
-   * A canvas supports neither variables nor light-dark(), but the computed style of an element contains the final
-   * colour.
-   */
+  /** A canvas supports neither variables nor light-dark(), but an element's computed style has the colour. */
   const colour = (name: string): string => {
     canvas.style.color = `var(${name})`;
     return style.color;

@@ -36,10 +36,7 @@ const carViews: readonly View[] = [
 ];
 const [firstView] = carViews as readonly [View];
 
-/**
- * Reads `#cars/VIN/VIEW`, or the address of an incident, which the first view of its car shows. Any other address shows
- * all cars.
- */
+/** Reads `#cars/VIN/VIEW` or an incident's address, which shows its car's first view. All others show all cars. */
 function placeOfAddress(): { readonly vin?: string; readonly view: View } {
   const incident = incidentOfAddress(location.hash);
   if (incident !== undefined) return { vin: incident.vin, view: firstView };

@@ -184,10 +184,7 @@ class CarStore {
     await Promise.all([follow(live, signal), this.#followAgent(agent, signal)]);
   }
 
-  /**
-   * Waits until the interface has admitted the first stream, so that a page without credentials asks for them only
-   * once.
-   */
+  /** Waits until the first stream was admitted, so that a page without credentials asks for them only once. */
   async #followAgent(options: Parameters<typeof follow>[0], signal: AbortSignal): Promise<void> {
     while (this.connection.state !== 'live') {
       if (signal.aborted || this.connection.state === 'sign-in') return;

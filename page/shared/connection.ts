@@ -72,10 +72,7 @@ export async function takeSignIn(): Promise<void> {
   signInFault = fault;
 }
 
-/**
- * Returns the side of the interface for which the credentials are. A hub's tokens for fleets contain the fleets. A
- * bench opens both sides.
- */
+/** Returns the side that the credentials are for. Tokens for fleets contain the fleets. A bench opens both sides. */
 export function sideOfCredentials(): 'fleet' | 'user' {
   const [, token] = /^Bearer (.+)$/i.exec(credentials?.authorization ?? '') ?? [];
   return token === undefined || 'fleets' in claimsOf(token) ? 'fleet' : 'user';
@@ -111,10 +108,7 @@ export function carNow(): number {
 
 /** Time in ms between two comparisons of the clocks. When somebody sets a clock, streams stay open. */
 const CLOCK_COMPARISON_INTERVAL_MS = 15_000;
-/**
- * Largest ordinary change in ms of wall time minus monotonic time. If it is larger, the clock was set or the machine
- * slept.
- */
+/** Largest ordinary change in ms of wall minus monotonic time. Above it, the clock was set or the machine slept. */
 const CLOCK_STEP_MS = 1_000;
 /** Last comparison of the clocks: monotonic time of this machine, and wall time minus monotonic time. */
 let compared = { at: Number.NEGATIVE_INFINITY, offset: 0 };
@@ -239,9 +233,7 @@ interface PollOptions<T> {
   readonly path: string | (() => string);
   /** Time in ms from a response to the next request. */
   readonly every: number | (() => number);
-  /**
-   * Registers `ask`, which is called when the next request should be sent earlier. Returns a function that removes it.
-   */
+  /** Registers `ask`, to be called when an earlier request makes sense. Returns a function that removes it. */
   readonly woken?: (ask: () => void) => () => void;
   readonly answered: (answer: T) => void;
   readonly lost: (reason: Error) => void;
@@ -299,10 +291,7 @@ export function followWhileVisible(options: FollowOptions): () => void {
   return whileVisible((signal) => follow(options, signal).catch(options.lost));
 }
 
-/**
- * Starts the work each time the tab becomes visible, and aborts it when the tab is hidden. Returns a function that
- * stops this.
- */
+/** Starts `work` when the tab becomes visible, and aborts it when hidden. Returns a function that stops this. */
 export function whileVisible(work: (signal: AbortSignal) => unknown): () => void {
   let abort = new AbortController();
   const turn = (): void => {

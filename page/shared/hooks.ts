@@ -76,9 +76,7 @@ export interface Polled<T> {
 interface PolledOptions {
   /** Changes when the reader signs in: the last response is then invalid. */
   readonly again?: number;
-  /**
-   * True for data that change only with events: they are read at each event, and rarely while a stream reports events.
-   */
+  /** True for data that change only with events: read at each event, and rarely while a stream reports events. */
   readonly byEvents?: boolean;
 }
 

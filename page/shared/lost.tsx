@@ -41,9 +41,7 @@ interface ViewLostOptions {
   readonly lost: LostStream | undefined;
 }
 
-/**
- * Message for the stream of one view. If the car itself cannot be reached, the strip of the page already shows this.
- */
+/** Message for the stream of one view. If the car itself cannot be reached, the page's strip already shows this. */
 export function ViewLost({ what, lost }: ViewLostOptions): JSX.Element | null {
   useTopics('connection');
   return lost === undefined || store.connection.state !== 'live' ? null : <Lost what={what} {...lost} />;

@@ -53,10 +53,7 @@ export function landMapOf({ grid, lines, rings, cities }: MapData): LandMap {
   };
 }
 
-/**
- * Removes jumps at the date line: the ring continues beyond it. Closes a ring that goes around the earth at the South
- * Pole.
- */
+/** Removes jumps at the date line: the ring continues beyond. Closes a ring around the earth at the South Pole. */
 function unrolled(ring: Line): Line {
   let turn = 0;
   const line = ring.map(([x, y], at): Place => {
@@ -68,9 +65,7 @@ function unrolled(ring: Line): Line {
   return Math.abs(last - first) > 180 ? [...line, [last, -90], [first, -90]] : line;
 }
 
-/**
- * Returns the part of a map that is inside a window, in the degrees of the window. The window may cross the date line.
- */
+/** Returns the part of a map inside a window, in the degrees of the window, which may cross the date line. */
 export function partIn(map: LandMap, window: MapWindow): LandMap {
   const parts = [-360, 0, 360].map((turn) => {
     const own = { ...window, west: window.west - turn, east: window.east - turn };

@@ -1,6 +1,4 @@
-/**
- * Table of message numbers by class, and the number of missing ones: for a car's outbox, or for arrivals at the hub.
- */
+/** Table of message numbers by class, and the number of missing ones, for a car's outbox or arrivals at the hub. */
 import type { JSX } from 'preact';
 import { numberOf } from './format.ts';
 

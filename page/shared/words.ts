@@ -13,10 +13,7 @@ import { keep, readKept } from './kept.ts';
 const KEY = 'language';
 
 let dictionary = english as unknown as Dictionary;
-/**
- * Number of times that a language was chosen. Only the words of the last choice are used, in whatever order words are
- * loaded.
- */
+/** Number of language choices. Only the words of the last choice are used, in whatever order they are loaded. */
 let choices = 0;
 const listeners = new Set<() => void>();
 

@@ -135,9 +135,7 @@ function commandsOfReadme(): readonly [bench: string, tests: string] {
   return [bench, tests];
 }
 
-/**
- * Creates an ordinary user who has a clone of the project in an otherwise empty home, and a hosts file with localhost.
- */
+/** Creates an ordinary user with a clone of the project in an otherwise empty home, and a hosts file with localhost. */
 function makeUser(system: string): void {
   const home = join(system, HOME);
   mkdirSync(home, { recursive: true });

@@ -109,10 +109,7 @@ export function median(times: readonly number[]): number {
   return times.length % 2 === 1 ? upper : ((times[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/**
- * Returns the names of the contestants whose outcome differs from that of the first. Comparing their speed is
- * worthless.
- */
+/** Returns the contestants whose outcome differs from that of the first. Comparing their speed is worthless. */
 export function disagreeing(standings: readonly Standing[]): string[] {
   const [first] = standings;
   return standings.filter(({ outcome }) => outcome !== first?.outcome).map(({ name }) => name);

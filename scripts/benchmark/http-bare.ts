@@ -1,7 +1,4 @@
-/**
- * Only `node:http`, which answers each request with a text. Arguments: port, and size in bytes of a response with
- * headers.
- */
+/** Only `node:http`, which answers each request with a text. Arguments: port, bytes of a response with headers. */
 import { createServer } from 'node:http';
 
 /** Approximate size in bytes of the headers that Node adds. */

@@ -31,19 +31,14 @@ const plain: Mdf4 = { sorted: true, bytes: 'fixed', time: 'nanoseconds', ide: 'b
 const socketCan = { linkType: 227, little: true, nano: false } as const;
 const BLOCK = 4_000_000;
 
-/**
- * Time in ms since 1970 at which the logs in BLF, ASC, TRC and MDF4 start: their writers cannot represent earlier
- * times.
- */
+/** Start in ms since 1970 of logs in BLF, ASC, TRC and MDF4: their writers cannot represent earlier times. */
 const START = 1_436_509_052_000;
 
 interface Written {
   readonly name: string;
   readonly file: string;
   readonly content: Uint8Array | string;
-  /**
-   * If true, python-can reads the same frames from this file, although it reads different times from ASC and TRC files.
-   */
+  /** If true, python-can reads the same frames from this file, but different times from ASC and TRC files. */
   readonly python?: boolean;
   /**
    * If true, the file has no date, or its times are coarser, so only the numbers of frames and bytes are compared.

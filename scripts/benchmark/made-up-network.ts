@@ -6,10 +6,7 @@ const MESSAGES = 110;
 const lengths = [1, 1, 1, 2, 2, 3, 4, 6, 7, 8, 8, 10, 12, 16] as const;
 const factors = [1, 1, 1, 0.5, 0.1, 0.01, 0.001] as const;
 
-/**
- * Returns the network as a DBC file with both byte orders, signed and unsigned signals, and payloads of two to eight
- * bytes.
- */
+/** Returns the network as a DBC: both byte orders, signed and unsigned signals, payloads of two to eight bytes. */
 export function madeUpNetwork(): string {
   const next = chance(0x2c9277b5);
   const messages = Array.from({ length: MESSAGES }, (_, index) => {

@@ -6,10 +6,7 @@ import { join } from 'node:path';
 
 const folder = 'scripts/benchmark/peers';
 
-/**
- * Installs the peers. Returns the reason if this fails, otherwise undefined. Call with the project as the current
- * directory.
- */
+/** Installs the peers. Returns the reason if this fails. Call with the project as the current directory. */
 export function installPeers(): string | undefined {
   if (existsSync(join(folder, 'node_modules'))) return undefined;
   const run = spawnSync('npm', ['install', '--prefix', folder], {

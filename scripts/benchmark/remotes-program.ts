@@ -152,10 +152,7 @@ function inARow(once: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/**
- * Commands that were signed in advance. They switch the lamps on and off in turn; each lasts until the car reports
- * Success.
- */
+/** Commands signed in advance. They switch the lamps on and off in turn; each lasts until the car reports Success. */
 function commanding(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void) => void): Work {
   // Does not use the sender's counter on disk: the measurement starts with a signed command.
   const key = createPrivateKey(readFileSync(join(keys, `${KEY}.pem`)));

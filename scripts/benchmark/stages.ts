@@ -43,10 +43,7 @@ interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/**
- * Returns a table of the profile of one replay. The replay runs from the sources, so that file names identify the
- * parts.
- */
+/** Returns a table of the profile of one replay, which runs from the sources: file names identify the parts. */
 export async function stagesOf(log: string, frames: number, vehicle: string, scratch: string): Promise<Table> {
   const folder = join(scratch, 'profile');
   mkdirSync(folder);

@@ -10,10 +10,7 @@ import { EXTENDED } from '../../agent/ports.ts';
  */
 export type FrameKind = 'new' | 'drive';
 
-/**
- * Fraction of frames that repeat the last payload of their identifier, counted in the log of a real car (12,974
- * frames).
- */
+/** Fraction of frames that repeat the last payload of their identifier, counted in a real car's log (12,974 frames). */
 export const REPEATS = 0.38;
 
 /** Classic frames as columns. Each payload occupies 8 bytes. */

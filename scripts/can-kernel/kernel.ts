@@ -25,9 +25,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Modules that {@link file://./first.sh} loads. */
 const modules = ['virtio_mmio', 'virtio_pci', '9pnet_virtio', '9p', 'can', 'can-raw', 'can-dev', 'vcan', 'sch_tbf'];
 
-/**
- * Installs the packages that the kernel needs; requires root and Debian. @throws Error if they cannot be installed here
- */
+/** Installs the packages that the kernel needs, as root on Debian. @throws Error if that is not possible here */
 export function installKernel(): void {
   const names = [platformNamed(hostTarget().name).emulatedBy, 'can-utils', 'cpio', 'iproute2', 'kmod'];
   const { status } = spawnSync('sh', [join(root, 'scripts/package/install.sh'), ...names], { stdio: 'inherit' });

@@ -1,6 +1,4 @@
-/**
- * Opens a source and exits: with `exit` while the source is open, with `stop` after stopping it. leaving.ts runs this.
- */
+/** Opens a source and exits: `exit` while the source is open, `stop` after stopping it. Run by leaving.ts. */
 import assert from 'node:assert/strict';
 import { Bus } from './rig.ts';
 

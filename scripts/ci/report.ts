@@ -1,7 +1,4 @@
-/**
- * Report at the end of `.ci/run`: the slowest test files, failed tests, a table of the stages, and the totals of all
- * tests.
- */
+/** Report at the end of `.ci/run`: the slowest test files, failed tests, a table of stages, and the test totals. */
 import type { FileOutcome } from '../test-outcomes.ts';
 import type { StageResult } from './run-stage.ts';
 

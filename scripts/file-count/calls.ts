@@ -3,9 +3,7 @@ import { Session } from 'node:inspector/promises';
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/**
- * Files that replace parts of the real system in this count: the simulated car, and a clock that the count advances.
- */
+/** Replacements of real parts in this count: the simulated car, and a clock that the count advances. */
 const standIns = /^(adapters\/simulated\/|adapters\/clock\/replay\.ts$)/;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -62,9 +62,7 @@ class SteppedClock extends SystemClock {
     }
   }
 
-  /**
-   * Like {@link pass}, but stops when `done` resolves. After `ms`, keeps waiting for `done` without advancing the time.
-   */
+  /** Like {@link pass}, but stops when `done` resolves. After `ms`, waits for `done` without advancing the time. */
   async passUntil<T>(done: Promise<T>, ms: number): Promise<T> {
     let isDone = false;
     const noted = done.finally(() => {

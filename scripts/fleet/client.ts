@@ -28,10 +28,7 @@ const KEEP_ALIVE = 120;
 const SPEAK_AFTER = 80_000;
 /** Delay in ms before the next connection attempt. Half of it is random. */
 const AGAIN = 2_000;
-/**
- * MQTT 5, 2.4: reason codes from here upwards are failures. In MQTT 3.1.1, any nonzero return code in CONNACK is a
- * failure.
- */
+/** MQTT 5, 2.4: reason codes from here up are failures. In MQTT 3.1.1 any nonzero CONNACK code is a failure. */
 const FAILURE = 0x80;
 
 export class BareClient {

@@ -1,7 +1,4 @@
-/**
- * Runs a fleet against hubs: lets cars drive, kills processes, counts messages, and prints the cost per message and per
- * car.
- */
+/** Runs a fleet against hubs: cars drive, processes are killed. Prints the cost per message and per car. */
 import { setTimeout as after } from 'node:timers/promises';
 import { defined } from '../../protocol/defined.ts';
 import { recordDrive } from '../scenarios/drive.ts';
@@ -125,9 +122,7 @@ interface DrivingFleet {
   dueAt(elapsed: number): number;
 }
 
-/**
- * Runs all cars to the end of the drive, with the requested failures. Rates are measured from time `from` to time `to`.
- */
+/** Runs all cars to the end of the drive, with the requested failures. Rates are measured from `from` to `to`. */
 async function driveFleet(
   { hubs, crowd, broker, server, dueAt }: DrivingFleet,
   { cars, failures }: FleetOptions,

@@ -1,7 +1,4 @@
-/**
- * Cost of the engines alone for the same bytes: a broker with a receiver that only acknowledges, and COPY into
- * PostgreSQL.
- */
+/** Cost of the engines alone for the same bytes: a broker with a receiver that acknowledges, and PostgreSQL's COPY. */
 import { dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { upFilter } from '../../protocol/topics.ts';

@@ -7,10 +7,7 @@ export interface Material {
   readonly words: readonly Uint8Array[];
 }
 
-/**
- * Length in bytes of the longest input. Some inputs are extended to {@link LARGE}, which shows costs that grow too
- * fast.
- */
+/** Length in bytes of the longest input. Some are extended to {@link LARGE}, which shows costs that grow too fast. */
 const LONGEST = 16 * 1024;
 const LARGE = 256 * 1024;
 

@@ -1,7 +1,4 @@
-/**
- * Draws mutants from those that Stryker makes of some files, and bundles a program that contains all of them and
- * activates one at a time.
- */
+/** Draws mutants that Stryker makes of some files, and bundles a program with all of them, activated one at a time. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { bundleWorlds } from '../../test/world/bundle.ts';

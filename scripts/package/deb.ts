@@ -44,10 +44,7 @@ export interface PackagedProgram {
 /** Oldest Node in a Debian release (13, "trixie") that can run the script. */
 export const SYSTEM_NODE = '20.19';
 
-/**
- * Returns the version of the package. The script's version sorts after the executable's, so that either can replace the
- * other.
- */
+/** Returns the package version. The script's sorts after the executable's, so that either replaces the other. */
 export function packageVersion(kind: ProgramKind): string {
   return kind === 'script' ? `${version}+node` : version;
 }
@@ -151,9 +148,7 @@ Description: agent in a car's telematics unit, CAN in and CBOR over MQTT out
 `;
 }
 
-/**
- * Returns, in seconds since 1970, the time of the last commit or, if the sources are not a repository, of the manifest.
- */
+/** Returns the time of the last commit, or of the manifest outside a repository, in seconds since 1970. */
 function lastChange(): string {
   try {
     return execFileSync('git', ['log', '-1', '--format=%ct'], {

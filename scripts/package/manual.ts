@@ -88,10 +88,7 @@ function textAfterHelp(command: Command): string {
     .trimEnd();
 }
 
-/**
- * Escapes text for roff(7): removes the effect of escapes and requests, and makes every hyphen a minus that can be
- * copied.
- */
+/** Escapes text for roff(7): no escapes, no requests, and every hyphen as a minus that can be copied. */
 function escaped(text: string): string {
   return text
     .replaceAll('npx vigie', 'vigie')

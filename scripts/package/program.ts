@@ -1,6 +1,4 @@
-/**
- * Builds the whole program for one architecture: its JavaScript as one script, the embedded files and the machine code.
- */
+/** Builds the whole program for one architecture: JavaScript as one script, embedded files and machine code. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';

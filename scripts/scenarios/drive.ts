@@ -69,10 +69,7 @@ export interface Departure {
   readonly retain: boolean;
 }
 
-/**
- * Returns the messages of the first `minutes` minutes of the simulated car's scenario `loop`, batched with the agent's
- * defaults.
- */
+/** Returns the messages of the first `minutes` of the simulated car's `loop`, batched with the agent's defaults. */
 export async function recordDrive(minutes: number): Promise<readonly Departure[]> {
   const clock = new VirtualClock();
   const { outbox: store, memory, records } = memoryStore();

@@ -148,10 +148,7 @@ function linkThrough({ url }: Relay, speed: number): MqttLink {
   return new MqttLink({ url, vin: VIN, log: silent, keepalive: 1, backoff, connectTimeout: 1000 });
 }
 
-/**
- * Resolves when all messages that the broker holds for the receiver have arrived, which is possible because messages
- * keep their order.
- */
+/** Resolves when all messages that the broker holds for the receiver have arrived, as messages keep their order. */
 function allDelivered(cloud: CloudClient): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     cloud

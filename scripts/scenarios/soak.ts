@@ -10,10 +10,7 @@ import { runSoak, type SoakProgress } from './failing-way.ts';
 import type { RunnableScenario } from './scenario.ts';
 
 const HOUR = 3_600_000;
-/**
- * Largest growth of memory in bytes from the first drive to the end of the day. Some growth is allowed because records
- * are indexed in memory.
- */
+/** Largest growth of memory in bytes from the first drive to the day's end: records are indexed in memory. */
 const FLAT = 12 * 2 ** 20;
 
 const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);

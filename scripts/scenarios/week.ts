@@ -127,19 +127,14 @@ async function holding(records: string): Promise<WeekMemory> {
   return { heap: heapUsed, external, private: vitals().privateBytes ?? Number.NaN, disk };
 }
 
-/**
- * Describes the outcomes of commands that were not carried out. `AlreadyDone` is allowed, because the lamps may be off
- * already.
- */
+/** Describes the commands that were not carried out. `AlreadyDone` is allowed: the lamps may be off already. */
 export function disobeyed(outcomes: ReadonlyMap<string, number>): readonly string[] {
   return [...outcomes]
     .filter(([outcome]) => outcome !== 'Success' && outcome !== 'AlreadyDone')
     .map(([outcome, count]) => `${count} of the commands ended as ${outcome}`);
 }
 
-/**
- * Describes the quantities that grow, by comparing the last line with the second. Until the first line, buffers fill.
- */
+/** Describes growing quantities by comparing the last line with the second. Until the first line, buffers fill. */
 export function growth(held: readonly WeekMemory[]): readonly string[] {
   const [first, second] = held;
   const last = held.at(-1);

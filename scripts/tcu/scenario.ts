@@ -31,10 +31,7 @@ async function holds(machine: Machine, what: string, condition: () => boolean): 
   await machine.until(what, () => (condition() ? true : undefined));
 }
 
-/**
- * Returns the frames to the body that the car has printed since line `from`. The last frame may follow the published
- * outcome.
- */
+/** Returns the frames to the body printed since line `from`. The last may follow the published outcome. */
 function actuated(machine: Machine, from: number): readonly string[] {
   return machine.lines.slice(from).filter((line) => line.startsWith('actuated'));
 }

@@ -184,10 +184,7 @@ export class PostgresDatabase implements RegistryDatabase {
   }
 }
 
-/**
- * Returns true if no server answered. Errors of connections, the system and `pg` are plain `Error`s; defects have their
- * own class.
- */
+/** Returns true if no server answered. Connection, system and `pg` errors are plain `Error`s; defects have a class. */
 function isAway(cause: unknown): boolean {
   if (cause instanceof AggregateError) return cause.errors.every(isAway);
   if (cause instanceof pg.DatabaseError) return AWAY.test(cause.code ?? '');

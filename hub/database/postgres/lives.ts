@@ -5,10 +5,7 @@ import type { BegunLife } from '../../core/ports.ts';
 import { newLifeMonitors } from '../reported-monitors.ts';
 import { columns, type Execute, numbered } from './database.ts';
 
-/**
- * Numbers the starts of messages, and returns lives that follow an earlier one. The rows of the vehicles must be
- * locked.
- */
+/** Numbers the starts of messages. Returns lives that follow another one. The vehicles must be locked. */
 export async function keepLives(
   execute: Execute,
   messages: readonly CarMessage[],

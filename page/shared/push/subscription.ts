@@ -50,9 +50,7 @@ export async function readPush(cars: PushCars): Promise<PushState> {
   return { on: watched.filter(Boolean).length, of: listed.length };
 }
 
-/**
- * Turns notifications on. Call after a click: the browser asks for permission. Rejects if browser or server refuses.
- */
+/** Turns notifications on. Call on a click: the browser asks for permission. Rejects if browser or server refuses. */
 export async function turnOn(cars: PushCars): Promise<void> {
   if ((await Notification.requestPermission()) !== 'granted') return;
   const key = await readKey();

@@ -1,7 +1,4 @@
-/**
- * Service worker: shows push messages as notifications, and opens the page to show their incident. It sends no
- * requests.
- */
+/** Service worker: shows push messages as notifications, and opens the page at their incident. Sends no requests. */
 import { notificationOf, type PushPayload } from './notification.ts';
 import { readWords } from './stored-words.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Tests the parsers of GNSS receivers and gpsd. The fixes of a recording must not depend on where its bytes are split.
- */
+/** Tests parsers of GNSS receivers and gpsd. Fixes must not depend on where the bytes of a recording are split. */
 import { type Fix, type FixParser, GpsdParser, NmeaParser } from '../../../adapters/gnss/index.ts';
 import { sirfFrame, told } from '../../../test/adapters/gnss/sentences.ts';
 import { eoe, older, pvt, sol, timeGps, ubxFrame } from '../../../test/adapters/gnss/ubx-writer.ts';

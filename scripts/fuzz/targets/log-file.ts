@@ -25,10 +25,7 @@ export const logFile: FuzzTarget = {
   run: read,
 };
 
-/**
- * Half of the inputs are compressed after mutation, to test not only the decompressor but also the reader of its
- * output.
- */
+/** Half of the inputs are compressed after mutation, to test the decompressor and also the reader of its output. */
 export const logGzip: FuzzTarget = {
   name: 'log-gzip',
   seeds: () => [...anyLog(), ...anyLog().map((bytes) => gzipSync(bytes)), gzipSync(candump().repeat(20))],

@@ -26,10 +26,7 @@ async function listening(server: Server): Promise<number> {
   return address.port;
 }
 
-/**
- * Answers the first data from each peer with `input`, then ends the connection. Resolves with the port and a function
- * that stops this.
- */
+/** Answers a peer's first data with `input`, then disconnects. Resolves with the port and a function to stop. */
 async function speaker(input: Uint8Array): Promise<{ readonly port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
