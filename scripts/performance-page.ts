@@ -35,7 +35,8 @@ export function performancePage(): string {
 
 /**
  * Returns the table of comparisons and that of missed targets.
- * @param results text of `scripts/benchmark/results.md`. Comparisons that it lacks are omitted: not every machine has all peers.
+ * @param results text of `scripts/benchmark/results.md`. Comparisons that it does not contain are omitted: not every
+ * machine has all peers.
  */
 export function figuresOf(results: string): string {
   const tables = tablesOf(results);

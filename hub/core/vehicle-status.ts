@@ -54,7 +54,7 @@ export class VehicleStatus {
   #whole: MessageOrder | undefined;
   #trip: TripReport | undefined;
   #vehicle: KeptVehicle | undefined;
-  /** Cached JSON of the slots of each object, until they change. */
+  /** Cached JSON of the slots of each object. Undefined after they change. */
   #written: (string | undefined)[] = [];
 
   constructor(kept?: KeptStatus) {
@@ -116,7 +116,7 @@ export class VehicleStatus {
     return this.#trip;
   }
 
-  /** Returns the tree of the interface with all objects, or only with those in `objects` (indexes). */
+  /** Returns the interface's tree with all objects, or only with those in `objects` (indexes). */
   contents(objects?: ReadonlySet<number>): StatusContents {
     return assemble(this.#values, this.#createdAt, objects);
   }

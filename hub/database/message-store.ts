@@ -351,7 +351,7 @@ export class SqliteMessageStore implements MessageStore {
     return value;
   }
 
-  /** Writes a copy, so that a failed commit changes nothing that readers see. */
+  /** Writes a copy, so that a failed commit does not change what readers see. */
   #keepStatus(vehicle: number, messages: readonly PlacedOf<'status' | 'vehicle'>[]): VehicleStatus {
     const status = this.#statuses.get(vehicle)?.copy() ?? this.#readStatus(vehicle);
     for (const { message } of messages) status.accept(message);

@@ -162,7 +162,7 @@ class SentCatalogs {
     this.#keys = reader.recordKeys(vin, 'catalog');
   }
 
-  /** Returns the received entries by number. A catalog may arrive after its telemetry if the broker is new. */
+  /** Returns the received entries of a catalog by number. It may arrive after its telemetry if the broker is new. */
   find(catalog: Uint8Array, at: number): Promise<ReadonlyMap<number, CatalogEntry>> {
     return this.named(hexOf(catalog), at);
   }

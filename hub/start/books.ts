@@ -28,7 +28,7 @@ import { namesSignal, signalsOfCar, signalsOfCars } from './car-signals.ts';
 interface HubBooksParts {
   readonly store: MonitorStore;
   readonly reader: VehicleReader;
-  /** Rejects addresses to which the hub would not connect. */
+  /** Checks addresses: rejects those to which the hub would not connect. */
   readonly notifier: Pick<Notifier, 'check'>;
   readonly clock: WallClock;
   /** Call when the monitors of cars may need an update. */
@@ -112,7 +112,7 @@ class Books {
     return new Books(parts, owner, await store.monitorsOf(owner), await store.callbacksOf(owner));
   }
 
-  /** Monitors of the vehicle with this VIN. If omitted, of all vehicles of the owner. */
+  /** Monitors of the vehicle with this VIN. If omitted, monitors of all vehicles of the owner. */
   monitors(signals: SignalRules, vin?: string): MonitorBook {
     const all = [...this.#monitors.values()].filter((one) => vin === undefined || concerns(one, vin));
     return {
@@ -174,7 +174,7 @@ class Books {
     };
   }
 
-  /** Stores a monitor like `Monitors.put` of the car. @throws VigieError `input.malformed`, `input.unknown` */
+  /** Stores a monitor, as `Monitors.put` of the car does. @throws VigieError `input.malformed`, `input.unknown` */
   async #put(id: string, input: unknown, { status, vin, signals }: MonitorTarget): Promise<Monitor> {
     if (!new RegExp(monitorIdPattern).test(id)) {
       throw new VigieError('input.malformed', `must match ${monitorIdPattern}`, { where: 'monitorId' });

@@ -64,7 +64,7 @@ export async function startInterface(start: HubStart, parts: InterfaceParts, hea
   const { options, clock, log, teardowns } = start;
   const { database, states, keys, own, live } = parts;
   const { secure, tiles, vehicle, clients, trustedProxies, hosts: { http: host = LOCAL } = {} } = options;
-  // A hub without sign-in does not load the client for identity providers.
+  // Without an identity provider, the hub does not load the client for it.
   const signIn =
     options.signIn &&
     (await import('./sign-in.ts')).signInAt(options.signIn, {

@@ -49,7 +49,7 @@ export function servedVehicles(
   reader: VehicleReader,
   defaults: VehicleDefaults = {},
 ): (to?: ServedTo) => ServedVehicles {
-  /** Series cache the positions of their samples as long as the source exists. */
+  /** Sources by VIN. A series keeps the positions of its samples in memory as long as its source exists. */
   const sources = new Map<string, RecordSource>();
   const sourceOf = (vin: string): RecordSource => {
     const source = sources.get(vin) ?? sourceIn(reader, vin);

@@ -1,4 +1,4 @@
-/** Broker, database and hubs of a fleet: real programs on the loopback that can be killed. */
+/** Broker, database and hubs of a fleet: real programs on the loopback interface that can be killed. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
