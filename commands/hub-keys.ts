@@ -12,7 +12,7 @@ import { durationIn } from './hub-durations.ts';
 import { withRegistry } from './hub-registry.ts';
 import { formatOf, Lines } from './output.ts';
 
-/** Time for which a replaced key for tokens or pages is accepted, if `--keep` is not given. */
+/** Time for which a replaced key for tokens or pages is still accepted if `--keep` is not given. */
 const KEEP = '30d';
 
 export function hubKeysCommand(): Command {
@@ -76,11 +76,11 @@ interface Using {
   readonly place: HubPlace;
   readonly clock: SystemClock | Awaited<ReturnType<typeof hubClock>>;
   readonly log: StreamLog;
-  /** UTC ms, whole. */
+  /** Whole UTC ms. */
   readonly now: () => number;
 }
 
-/** @throws VigieError `usage.wrong` for a hub on SQLite, which has its keys in files */
+/** @throws VigieError `usage.wrong` for a hub on SQLite, whose keys are in files */
 async function withKeys(command: Command, work: (using: Using) => Promise<void>): Promise<void> {
   await withRegistry(command, async ({ groupKeys: store }, place) => {
     if (place.database === undefined) {

@@ -64,7 +64,7 @@ const vehicleMembers = {
   callCenters: Type.Optional(callCenters),
 };
 
-/** Description of all cars of a hub, with the names of the members in a car. */
+/** Description of all cars of a hub. The fields have the same names as those for a single car. */
 export const vehicleOfHub = Type.Optional(closed('Description of cars that do not tell it themselves', vehicleMembers));
 
 /** Clients of the user side of a hub. */
@@ -329,7 +329,7 @@ function readUser(
   return { ...rest, ...defined({ jwks: set, keys: files }) };
 }
 
-/** Checks the clients at `/http/user` of a car or a hub. */
+/** Checks the clients at `/http/user` in the file of a car or a hub. */
 export function checkClients(
   { clients = [], clientIds }: Pick<NonNullable<HttpInput['user']>, 'clients' | 'clientIds'>,
   findings: Findings,

@@ -62,7 +62,7 @@ export interface HubConfiguration {
   readonly trustedProxies?: readonly string[];
   /** Map tiles of the page. If omitted, the page loads none. */
   readonly tiles?: MapTiles;
-  /** Description of cars that do not tell it themselves. */
+  /** Description of cars that send no description themselves. */
   readonly vehicle?: Pick<VehicleConfiguration, 'brand' | 'label' | 'pictures' | 'callCenters'>;
   /** Clients of the user side that need another form of `energy`. */
   readonly clients?: NonNullable<UserConfiguration['clients']>;

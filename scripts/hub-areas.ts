@@ -115,7 +115,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   retention: ['test/hub/start/retention.test.ts', 'test/hub/start/retention.engine.test.ts'],
   // An older copy of the database is restored.
   restore: ['test/hub/start/backup.test.ts', 'test/hub/start/restore.test.ts', 'test/hub/start/restore.engine.test.ts'],
-  // Keys that hubs on one database share.
+  // Keys that the hubs on one database share.
   keys: ['test/hub/start/group-keys.test.ts', 'test/hub/start/several.engine.test.ts'],
   // Simulated cars at a broker, the overview of all cars, indexed lists; `npm run fleet` is the measurement.
   scale: [

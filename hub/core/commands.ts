@@ -35,7 +35,9 @@ export interface CommandKey {
 
 interface CommandsParts {
   readonly store: Pick<CommandStore, 'add' | 'pending' | 'answeredKey'>;
-  /** Returns the keys of the hub. The first one signs for cars that answered no command with another one. */
+  /**
+   * Returns the keys of the hub. The first one signs, unless the car has answered a command signed with another one.
+   */
   readonly keys: () => readonly [CommandKey, ...CommandKey[]];
   readonly clock: WallClock;
   readonly log: HubLog;
@@ -87,7 +89,7 @@ export class HubCommands {
     for (const command of await store.pending(vin, Math.round(clock.now()))) await this.#send(vin, command);
   }
 
-  /** A car answers only commands of a key that it trusts. */
+  /** A car answers only commands that are signed with a key that it trusts. */
   async #keyFor(vin: string): Promise<CommandKey> {
     const { store, keys } = this.#parts;
     const [first, ...others] = keys();

@@ -35,13 +35,13 @@ export interface ClockCorrection {
   readonly by: number;
 }
 
-/** Kinds of messages that {@link VehicleStatus} contains. */
+/** Kinds of messages whose contents {@link VehicleStatus} keeps. */
 type StatusKind = 'status' | 'vehicle';
 
 export interface CommitChanges {
   /** Arrival, by vehicle, of the newest new message that came from the car itself, in UTC ms. */
   readonly heard: ReadonlyMap<number, number>;
-  /** Messages that change the state of a vehicle in the table `status`, in their order, by vehicle. */
+  /** Messages that change the table `status`, by vehicle, in the order of arrival. */
   readonly statuses: ReadonlyMap<number, readonly PlacedOf<StatusKind>[]>;
   /** Write these before the records: they correct the times of records. */
   readonly corrections: readonly ClockCorrection[];

@@ -331,9 +331,9 @@ export interface CommandStore {
   command(vin: string, id: string): Promise<KeptCommand | undefined>;
   /** At most 100 commands older than `before`, newest first. Rejects with `input.malformed` if that id is unknown. */
   commands(vin: string, before?: string): Promise<readonly KeptCommand[]>;
-  /** Id of the key of the newest command that the car answered, among the newest 100; undefined if it answered none. */
+  /** Id of the key that signed the newest answered command, among the newest 100; undefined if none was answered. */
   answeredKey(vin: string): Promise<string | undefined>;
-  /** Commands that were sent to a car through a callback: the newest 256, or the one with this id. */
+  /** Commands that were sent to a car through a callback: the newest 256, or only the one with this id. */
   throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]>;
 }
 

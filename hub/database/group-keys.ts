@@ -3,7 +3,7 @@ import type { GroupKeyStore, KeyPurpose, SealedKey, SecretProof } from '../core/
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import type { SqlRow } from './rows.ts';
 
-/** Locks the only row, so that the next statements see the keys of every commit until then. */
+/** Locks the only row, so that the next statements see the keys from all earlier commits. */
 const LOCK: SqlStatement = ['UPDATE group_secret SET salt = salt'];
 const ADD = `INSERT INTO group_keys (id, purpose, kinds, ends, sealed, signs_from)
   SELECT ?, ?, ?, CAST(? AS BIGINT), ?,

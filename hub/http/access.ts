@@ -37,11 +37,11 @@ export interface TokenGrant {
 /** A private key that signs tokens. */
 export interface TokenSigner {
   readonly key: KeyObject;
-  /** Id of the key in the tokens; omitted if there is only one key. */
+  /** Id of the key, which its tokens contain. Omitted if there is only one key. */
   readonly id?: string;
 }
 
-/** Keys of tokens. */
+/** Keys that sign and verify tokens. */
 export interface TokenKeys {
   /** Returns the key that signs now. Rejects if it cannot be read. */
   signer(): Promise<TokenSigner>;
@@ -49,7 +49,7 @@ export interface TokenKeys {
   readonly verifier: JWTVerifyGetKey;
 }
 
-/** Signs a token. Rejects with `usage.wrong` for a right that the holder cannot have. */
+/** Signs a token. Rejects with `usage.wrong` if the holder cannot have one of the rights. */
 export async function signToken({ key, id: kid }: TokenSigner, grant: TokenGrant): Promise<string> {
   const { id, name, fleets, scopes, issued, expires } = grant;
   const held = userScopes(new Set(scopes));

@@ -16,8 +16,8 @@ import { HubGate, signToken, type TokenGrant, type TokenKeys } from '../http/acc
 import type { ServedTo } from './vehicles.ts';
 
 /**
- * Issues a token: signs it and stores it. A hub admits only tokens in its database. Rejects
- * as {@link signToken} does, and with `store.failed`.
+ * Issues a token: signs it and stores it. A hub admits only tokens in its database. Rejects as {@link signToken} does,
+ * and with `store.failed`.
  */
 export async function issueAccess(
   keys: Pick<TokenKeys, 'signer'>,
@@ -37,7 +37,7 @@ interface HubGatesParts {
   readonly clock: Clock;
 }
 
-/** Creates the gates of both sides. */
+/** Creates the gates of the fleet and user sides of the interface. */
 export function hubGates({ states, keys, clients, clock }: HubGatesParts): Readonly<Record<Side, Gate>> {
   const inUse = async (): Promise<boolean> => (await states.current()).inUse;
   const isIssued = async (id: string): Promise<boolean> => (await states.current()).isIssued(id);

@@ -1,4 +1,4 @@
-/** Custom signals that monitors of a hub may name: those in the catalogs of the cars. */
+/** Custom signals that monitors at a hub may name: those in the catalogs of the cars. */
 import type { Call } from '../../adapters/http/call.ts';
 import { anySignal, noSignals, type SignalRules } from '../../protocol/schema/monitor/signals.ts';
 import type { VehicleReader } from '../core/ports.ts';
@@ -10,7 +10,7 @@ const MAX_CARS = 200;
 
 const anyRules: SignalRules = { rule: () => anySignal, names: [] };
 
-/** Returns true if the request gives a monitor that may name a custom signal. */
+/** Returns true if the request contains a monitor that may name a custom signal. */
 export function namesSignal({ body }: Call): boolean {
   return JSON.stringify(body ?? null).includes('"signal.');
 }
@@ -23,7 +23,7 @@ export async function signalsOfCar(reader: VehicleReader, vin: string): Promise<
   return catalog === undefined ? noSignals : ((await catalogRules(reader, vin, catalog)) ?? anyRules);
 }
 
-/** Returns the signals of any car of an owner; of all cars without owners. A large fleet may have any signal. */
+/** Returns the signals of any car of the owners, or of all cars. With many cars, any signal may be named. */
 export async function signalsOfCars(reader: VehicleReader, owners: readonly Owner[] | undefined): Promise<SignalRules> {
   const listed = await reader.vehicleKeys('', owners).read({}, MAX_CARS + 1);
   if (listed.length === 0 || listed.length > MAX_CARS) return anyRules;

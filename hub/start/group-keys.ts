@@ -1,6 +1,6 @@
 /**
- * Keys that hubs share. Each hub reads them from the database every few seconds. A renewed key signs half a minute after
- * it was made, when every hub has read it, so that no hub refuses what another one has signed.
+ * Keys that hubs share. Each hub reads them from the database every few seconds. A renewed key signs only half a minute
+ * after it was made, when every hub has read it, so that no hub refuses what another one has signed.
  */
 import {
   createHash,
@@ -47,11 +47,11 @@ import {
 } from './hub-keys.ts';
 import type { HubPlace } from './registry.ts';
 
-/** Time between two reads of the keys, ms. */
+/** Time in ms between two reads of the keys. */
 const READ_EVERY_MS = 5_000;
-/** Time until a renewed key signs, ms: every hub has read it by then. */
+/** Time in ms until a renewed key signs. Every hub has read the key by then. */
 export const SIGNS_AFTER_MS = 30_000;
-/** Shortest time between two reads because a token names an unknown key, ms. */
+/** Shortest time in ms between two reads that tokens with an unknown key cause. */
 const READ_FOR_TOKEN_MS = 1_000;
 const PAGE_KEY_BYTES = 32;
 const ID_BYTES = 8;
@@ -70,7 +70,7 @@ type FoundKey = Awaited<ReturnType<JWTVerifyGetKey>>;
 
 /** A decrypted key. */
 interface OpenedKey extends KeyFacts {
-  /** Encrypted form that this key was read from. */
+  /** Encrypted form from which this key was decrypted. */
   readonly sealed: Uint8Array;
   readonly command?: CommandKey & { readonly trusted: Omit<TrustedKey, 'name'> };
   readonly token?: { readonly key: KeyObject; readonly jwk: JWK };
@@ -84,7 +84,7 @@ export class GroupKeys implements HubKeys {
   #keys: readonly OpenedKey[] = [];
   #readAt = Number.NEGATIVE_INFINITY;
   #looks: Looks | undefined;
-  /** Ids of the keys for commands that the trust file has. */
+  /** Ids of the keys for commands that the trust file contains. */
   #trusted: string | undefined;
   /** Last fault that was logged. */
   #fault: string | undefined;
@@ -96,9 +96,9 @@ export class GroupKeys implements HubKeys {
   }
 
   /**
-   * Opens the keys of the database. Moves key files of this hub there, and makes missing keys. Rejects as
-   * {@link GroupSecret.open} does, with `input.malformed` for a damaged key, and as {@link CommandSigner.open} does for
-   * an unusable key file.
+   * Opens the keys in the database. Moves key files of this hub there, and makes missing keys. Rejects as {@link
+   * GroupSecret.open} does, with `input.malformed` for a damaged key, and as {@link CommandSigner.open} does for an
+   * unusable key file.
    */
   static async open(parts: GroupKeysParts): Promise<GroupKeys> {
     const { store, data, secretFile } = parts;
@@ -143,7 +143,7 @@ export class GroupKeys implements HubKeys {
     verifier: (...asked) => this.#verify(...asked),
   };
 
-  /** Makes the next key of a purpose. Others of the purpose end `keepMs` after it signs; if omitted, they do not. */
+  /** Makes the next key for a purpose. The others end `keepMs` after it signs; if omitted, they do not end. */
   async renew(purpose: KeyPurpose, keepMs: number | undefined): Promise<KeyFacts> {
     const { store, clock } = this.#parts;
     const now = Math.round(clock.now());
@@ -155,7 +155,7 @@ export class GroupKeys implements HubKeys {
     return key;
   }
 
-  /** Never rejects: keeps the previous keys if the database is away or a key is damaged. */
+  /** Never rejects. Keeps the previous keys if the database cannot be reached or a key is damaged. */
   async #look(): Promise<void> {
     let fault: string | undefined;
     const failed = (error: Error): void => {
@@ -188,7 +188,7 @@ export class GroupKeys implements HubKeys {
     this.#trusted = ids;
   }
 
-  /** Keys of a purpose that are in use now. The first one signs. @throws VigieError `configuration.wrong` */
+  /** Keys for a purpose that are in use now. The first one signs. @throws VigieError `configuration.wrong` */
   #inUse(purpose: KeyPurpose): readonly [OpenedKey, ...OpenedKey[]] {
     const [first, ...others] = keysInUse(this.#keys, purpose, this.#parts.clock.now());
     if (first !== undefined) return [first, ...others];
@@ -216,7 +216,7 @@ export class GroupKeys implements HubKeys {
     }
   }
 
-  /** Moves the key files of a hub into the database. A file is removed when the database returns its key. */
+  /** Moves the key files of a hub into the database. Removes a file only when the database returns its key. */
   async #moveFiles(): Promise<void> {
     const { store, data, log } = this.#parts;
     for (const { file, purpose, read } of keyFiles(data, log)) {
@@ -234,7 +234,7 @@ export class GroupKeys implements HubKeys {
   }
 }
 
-/** Opens the keys of the tokens of a hub, which may run. Rejects as {@link GroupKeys.open} does. */
+/** Opens the keys for tokens of a hub, even while it runs. Rejects as {@link GroupKeys.open} does. */
 export async function tokenKeysOf(
   { data, database, secretFile }: HubPlace,
   parts: Pick<GroupKeysParts, 'store'> & { readonly clock: Clock; readonly log: Log },
@@ -258,7 +258,7 @@ interface KeyFile {
   read(): Promise<PlainKey>;
 }
 
-/** Key files of a hub that had its own keys. */
+/** Key files of a hub from the time when it had its own keys. */
 function keyFiles(data: string, log: Log): readonly KeyFile[] {
   const folder = keysFolder(data);
   const command = join(folder, `${OWN_KEY}.pem`);
@@ -269,7 +269,7 @@ function keyFiles(data: string, log: Log): readonly KeyFile[] {
       file: command,
       purpose: 'commands',
       read: async () => {
-        // Refuses a file that other users can read.
+        // This refuses a file that other users can read.
         await CommandSigner.open(folder, OWN_KEY);
         const pem = await readFile(command, 'utf8');
         const { kinds = commandKinds } = (await readTrust(folder)).find(({ name }) => name === OWN_KEY) ?? {};
@@ -311,7 +311,7 @@ function opened({ id, purpose, kinds }: KeyFacts, plain: Uint8Array): Pick<Opene
   return { command: { id, sign: seal, trusted: { kid: id, algorithm, kinds, publicKey } } };
 }
 
-/** Brings the trust file, of which cars get copies, up to date. Entries of keys that stay in use are unchanged. */
+/** Updates the trust file, of which cars get copies. Entries of keys that stay in use remain unchanged. */
 async function trustOf(folder: string, keys: readonly Omit<TrustedKey, 'name'>[]): Promise<void> {
   const before = await readTrust(folder);
   const isOwn = ({ name }: TrustedKey): boolean => name === OWN_KEY || name.startsWith(`${OWN_KEY}-`);
@@ -322,7 +322,9 @@ async function trustOf(folder: string, keys: readonly Omit<TrustedKey, 'name'>[]
   if (added.length > 0 || kept.length < before.length) await writeTrust(folder, [...kept, ...added]);
 }
 
-/** Identity of a hub, under which a broker keeps its session; from the key that it had before keys were shared. */
+/**
+ * Identity of a hub, under which a broker keeps its session. Taken from the key that it had before keys were shared.
+ */
 async function identityIn(data: string): Promise<string> {
   const file = join(keysFolder(data), 'hub.id');
   const read = async (): Promise<string | undefined> =>

@@ -1,6 +1,6 @@
 /**
- * The secret of a group of hubs, and the encryption of their keys with it: AES-256-GCM (NIST SP 800-38D), each purpose
- * with its own key, derived by HKDF (RFC 5869) from a key that scrypt (RFC 7914) derives from the secret.
+ * The secret of a group of hubs, with which their keys are encrypted: AES-256-GCM (NIST SP 800-38D). The encryption key
+ * differs for each purpose; HKDF (RFC 5869) derives it from a key that scrypt (RFC 7914) derives from the secret.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scryptSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -10,23 +10,23 @@ import { readSecret } from '../../config/credentials.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { GroupKeyStore, KeyFacts, SealedKey, SecretProof } from '../core/group-keys.ts';
 
-/** Cost of scrypt: 32 MiB and about 80 ms, once a start. */
+/** Cost of scrypt: 32 MiB and about 80 ms, once per start. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 2 ** 26 };
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
-/** Length of nonce and tag of GCM, bytes (SP 800-38D §5.2.1). */
+/** Length in bytes of nonce and tag in GCM (SP 800-38D §5.2.1). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Shortest secret, characters: a copy of the database must not be enough to guess it. */
+/** Length in characters of the shortest secret: a copy of the database must not suffice to guess it. */
 const MIN_SECRET_LENGTH = 20;
 const CIPHER = 'aes-256-gcm';
 /** Text that the proof contains in encrypted form. */
 const PROOF = 'vigie hub group 1';
 
-/** Advice for a hub that has no secret or another one. */
+/** Advice for a hub that has no secret, or the secret of another group. */
 const COPY = 'copy the secret of a hub that uses this database (keys/group.secret in its --data) to this file';
 
-/** Returns the file of the secret of a hub whose configuration names none. */
+/** Returns the file of the secret if the configuration of the hub names none. */
 export const groupSecretFile = (data: string): string => join(data, 'keys', 'group.secret');
 
 /** Encrypts keys for the database and decrypts them. */
@@ -38,9 +38,9 @@ export class GroupSecret {
   }
 
   /**
-   * Reads the secret and compares it with the database. On a database without keys, it makes the file if `makes`, and
-   * stores the proof of the secret. Rejects with `input.unreadable` or `configuration.wrong` if the file is missing,
-   * too short or has another secret, and says what to do.
+   * Reads the secret and compares it with the database. If the database has no keys, stores the proof of the secret,
+   * and, if `makes`, first makes a missing file. Rejects with `input.unreadable` or `configuration.wrong`, and says
+   * what to do, if the file is missing, too short or contains another secret.
    */
   static async open(
     store: Pick<GroupKeyStore, 'proof' | 'addProof'>,
@@ -61,7 +61,7 @@ export class GroupSecret {
       const salt = randomBytes(SALT_BYTES);
       await store.addProof({ salt, proof: new GroupSecret(secret, salt).#encrypt(Buffer.from(PROOF), 'proof', '') });
     }
-    // Another hub may have stored its proof first.
+    // Another hub may have stored its proof before this one.
     const { salt, proof } = (await store.proof()) as SecretProof;
     const opened = new GroupSecret(secret, salt);
     if (Buffer.from(opened.#decrypt(proof, 'proof', '') ?? []).toString() === PROOF) return opened;
@@ -89,7 +89,7 @@ export class GroupSecret {
     return Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Returns undefined if the bytes were encrypted by another secret, or were changed. */
+  /** Returns undefined if the bytes were encrypted with another secret, or were changed. */
   #decrypt(sealed: Uint8Array, purpose: string, bound: string): Uint8Array | undefined {
     if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
     const nonce = sealed.subarray(0, NONCE_BYTES);
@@ -99,7 +99,7 @@ export class GroupSecret {
     try {
       return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
     } catch {
-      // The tag does not fit; node:crypto has one error for all reasons.
+      // The tag does not match. node:crypto has the same error for all reasons.
       return undefined;
     }
   }
@@ -109,7 +109,7 @@ export class GroupSecret {
   }
 }
 
-/** A sealed key opens only with these facts, so that rows cannot be exchanged. */
+/** Returns the facts to which the encryption binds a key, so that rows cannot be exchanged. */
 function boundTo({ id, kinds }: KeyFacts): string {
   return JSON.stringify([id, kinds]);
 }
@@ -118,7 +118,7 @@ async function makeSecret(file: string): Promise<void> {
   try {
     await createWhole(file, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, 0o600);
   } catch (cause) {
-    // A command of the same hub has just made it.
+    // A command for the same hub has just made the file.
     if (hasCode(cause, 'EEXIST')) return;
     throw new VigieError('store.failed', (cause as Error).message, { where: file, cause });
   }

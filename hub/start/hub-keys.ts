@@ -1,6 +1,6 @@
 /**
- * Keys of a hub: of commands, tokens and page tokens. A hub on SQLite has them in files. Hubs on PostgreSQL share them
- * in the database, encrypted by a secret that each hub has.
+ * Keys of a hub for commands, tokens and page tokens. A hub on SQLite has them in files. Hubs on PostgreSQL share them
+ * in the database, encrypted with a secret that each hub has.
  */
 import { join } from 'node:path';
 import { PageTokens } from '../../adapters/http/paging.ts';
@@ -11,16 +11,16 @@ import { remoteTypes } from '../../protocol/remote/table.ts';
 import type { CommandKey } from '../core/commands.ts';
 import { type TokenKeys, tokenKeysInFile } from '../http/access.ts';
 
-/** Kinds of command that a new key of a hub is made for. */
+/** Kinds of command for which a new key of a hub is made. */
 export const commandKinds: readonly string[] = [...remoteTypes, 'Resend', 'Configuration', 'Monitor'];
 
 /** Name of a hub's own key in its directory of keys. */
 export const OWN_KEY = 'hub';
 
 export interface HubKeys {
-  /** Differs between hubs; hexadecimal. */
+  /** Hexadecimal id that differs between hubs. */
   readonly identity: string;
-  /** Keys that sign commands; first the one for cars of which nothing else is known. */
+  /** Keys that sign commands. The first one is for cars about which nothing else is known. */
   commands(): readonly [CommandKey, ...CommandKey[]];
   readonly tokens: TokenKeys;
   readonly pages: PageTokens;
@@ -33,7 +33,7 @@ interface KeyFilesParts {
   readonly log: Log;
 }
 
-/** Returns the directory of keys in that of a hub. */
+/** Returns the directory of keys in the directory of a hub. */
 export const keysFolder = (data: string): string => join(data, 'keys');
 
 /** Returns the keys of a hub that has them in files. Generates missing ones. Rejects as {@link CommandSigner.open}. */
@@ -47,7 +47,7 @@ export async function keysInFiles({ data, clock, log }: KeyFilesParts): Promise<
   };
 }
 
-/** Returns the keys of tokens of a hub that has them in a file. Generates a missing file. */
+/** Returns the keys for tokens of a hub that has them in a file. Generates a missing file. */
 export function tokensInFile({ data, ...parts }: KeyFilesParts): TokenKeys {
   return tokenKeysInFile(tokenKeyFile(keysFolder(data)), parts);
 }

@@ -29,7 +29,7 @@ export async function openDatabase({ options, clock, log, teardowns }: HubStart,
   return database;
 }
 
-/** Opens the keys: files of this hub, or with PostgreSQL those that all its hubs share. */
+/** Opens the keys: those in files of this hub or, with PostgreSQL, those that all its hubs share. */
 export async function openKeys(start: HubStart, { groupKeys: store }: HubDatabase): Promise<HubKeys> {
   const { options, clock, log, after, teardowns } = start;
   const { data, database, secretFile } = options;

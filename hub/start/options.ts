@@ -47,7 +47,7 @@ export interface HubOptions {
   readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };
   /** Addresses and networks of proxies in front of the interface. If omitted, the hub ignores forwarded addresses. */
   readonly trustedProxies?: readonly string[];
-  /** Description of cars that do not tell it themselves. */
+  /** Description of cars that send no description themselves. */
   readonly vehicle?: VehicleDefaults;
   /** Form of `energy` for clients of the user side. If omitted, an object, as published. */
   readonly clients?: readonly EnergyClient[];

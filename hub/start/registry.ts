@@ -31,7 +31,7 @@ export function isHubPlace({ data, database }: HubPlace): boolean {
   return existsSync(database === undefined ? databaseFile(data) : join(data, 'keys'));
 }
 
-/** Returns true if a hub was ever started in the directory: the first start creates the file that cars trust. */
+/** Returns true if a hub was ever started in the directory: the first start creates the trust file for cars. */
 export function hasRun({ data }: HubPlace): boolean {
   return existsSync(join(data, 'keys', 'trust.json'));
 }

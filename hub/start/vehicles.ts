@@ -33,7 +33,7 @@ export interface ServedTo {
   includes(vin: string): boolean;
 }
 
-/** Description of every car that does not tell it itself. */
+/** Description of every car that sends no description itself. */
 export type VehicleDefaults = Pick<VehicleDescription, 'brand' | 'label' | 'pictures' | 'callCenters'>;
 
 interface ViewParts {
@@ -130,7 +130,7 @@ function sourceIn(reader: VehicleReader, vin: string): RecordSource {
   };
 }
 
-/** Returns what the car has told of itself. `firstSeen`: time of its first message, UTC ms of the hub. */
+/** Returns the view of a car from what it has sent. `firstSeen`: time of its first message in UTC ms of the hub. */
 function vehicleView(parts: ViewParts): VehicleView {
   const { vin, firstSeen, status, records, defaults } = parts;
   const contents = status.contents();
@@ -157,12 +157,12 @@ function vehicleView(parts: ViewParts): VehicleView {
   };
 }
 
-/** Returns the data of a car that has sent no description, from its values. */
+/** Returns the data that a car without a description can report, derived from its values. */
 function dataIn(contents: StatusContents): readonly DataCapability[] {
   return dataCapabilitiesOf(new Set([...disassemble(contents)].map(({ slot }) => slot.path)));
 }
 
-/** Returns the motorization that the car has told, else from the energies in Status. */
+/** Returns the motorization that the car has sent or, if it has sent none, that the energies in Status show. */
 export function motorizationIn(status: VehicleStatus | undefined): VehicleDescription['motorization'] {
   return status?.vehicle?.motorization ?? motorizationOf(status?.contents() ?? {});
 }

@@ -177,7 +177,7 @@ function addressesOf(ports: readonly number[]): string {
   return `url: ${url}${fallbacks.length === 0 ? '' : `, fallbacks: [${fallbacks.join(', ')}]`}`;
 }
 
-/** Encrypts the keys that the hubs share. */
+/** Secret that encrypts the keys which the hubs share. */
 const SECRET = randomBytes(32).toString('base64');
 
 /** A `vigie hub` that can be killed and restarted with the same name and ports. */
