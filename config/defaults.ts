@@ -17,7 +17,7 @@ import {
   recordingSettings,
 } from '../protocol/settings.ts';
 
-/** Defaults of omitted members of a profile. */
+/** Defaults of omitted fields of a profile. */
 export const profileDefaults = {
   /** The value as scaled by the DBC. */
   scale: 1,
@@ -65,7 +65,7 @@ export const profileDefaults = {
   within: 5000,
 } as const;
 
-/** Defaults of omitted members of the configuration. */
+/** Defaults of omitted fields of the configuration. */
 export const configurationDefaults = {
   /** Location of service state (Filesystem Hierarchy Standard 3.0, 5.8). */
   data: '/var/lib/vigie',

@@ -1,7 +1,7 @@
 import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 
-/** Returns the JSON Pointer (RFC 6901) for member names and list positions. */
+/** Returns the JSON Pointer (RFC 6901) for field names and list positions. */
 export function pointer(...steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
