@@ -37,16 +37,15 @@ export declare class DbcCodec implements MessageCodec {
         readonly signals: Readonly<Record<string, number>>;
     } | undefined;
     /**
-     * Name of a physical value in the value table of its signal, such as `locked`; undefined if it has none.
+     * Returns the name of a physical value in the value table of its signal, such as `locked`; undefined if it has none.
      * @throws VigieError `input.unknown` for an unknown message or signal
      */
     valueName(message: string, signal: string, value: number): string | undefined;
 }
 
 /**
- * Loads a CAN network description (Vector DBC file format). Never throws: reports deviations
- * as diagnostics. A file that is not a network description returns an empty database and a diagnostic of severity
- * `error`.
+ * Loads a CAN network description (Vector DBC file format). Never throws: reports deviations as diagnostics. A file
+ * that is not a network description yields an empty database and a diagnostic of severity `error`.
  * @param file name for the diagnostics.
  */
 export declare function parseDbc(bytes: Uint8Array, file: string): {
@@ -144,19 +143,19 @@ export interface Diagnostic {
     readonly fix?: string;
 }
 
-/** CAN input. If `bus` is omitted, it feeds the only CAN bus of the profile. */
+/** CAN input. If `bus` is omitted, the input feeds the only CAN bus of the profile. */
 export interface CanDescription {
     readonly can: Omit<SocketCanInput, 'bus' | 'line'> | Omit<SlcanInput, 'bus' | 'line'> | Omit<LogInput, 'bus' | 'line'>;
     readonly bus?: string | undefined;
 }
 
-/** Writes every frame of the CAN inputs to files. */
+/** Writes all frames of the CAN inputs to files. */
 export interface RecordingDescription {
     readonly record: RecordingSettings;
 }
 
 export interface BusOptions {
-    /** Name of the bus in the profile; default: its only CAN bus. */
+    /** Name of the bus in the profile; default: the profile's only CAN bus. */
     readonly bus?: string;
 }
 
@@ -167,7 +166,7 @@ export interface BusOptions {
 export declare function socketcan(name: string, options?: BusOptions): CanDescription;
 
 export interface StickOptions extends BusOptions {
-    /** Bit rate, bit/s; default 500,000. */
+    /** Bit rate in bit/s; default 500,000. */
     readonly bitrate?: number;
 }
 
@@ -175,15 +174,15 @@ export interface StickOptions extends BusOptions {
 export declare function slcan(address: string, options?: StickOptions): CanDescription;
 
 export interface CanLogOptions extends BusOptions {
-    /** Playback speed factor; default 1, as recorded. */
+    /** Factor of the playback speed; default 1, as recorded. */
     readonly speed?: number;
     readonly loop?: boolean;
-    /** Called once, when the last frame was played or the agent stops earlier. Must not throw. */
+    /** Called once, after the last frame or if the agent stops earlier. Must not throw. */
     readonly ended?: () => void;
 }
 
-/** Plays a recording in a format that `vigie decode` reads; its frames get the current time. */
+/** Plays a recording in one of the formats that `vigie decode` reads. Its frames get the current time. */
 export declare function canLog(file: string, options?: CanLogOptions): CanDescription;
 
-/** Writes every frame of the CAN inputs to candump logs in `folder`. */
+/** Writes all frames of the CAN inputs to candump logs in `folder`. */
 export declare function recordFrames(folder: string, bounds?: Partial<Omit<RecordingSettings, 'folder'>>): RecordingDescription;

@@ -5,12 +5,12 @@ export interface GnssDescription {
 }
 
 export interface ReceiverOptions {
-    /** If true, the receiver's time sets the clock of the agent; default true. */
+    /** If true, the receiver's time sets the agent's clock; default true. */
     readonly clock?: boolean;
 }
 
-/** Receiver of NMEA 0183, UBX or SiRF on a line: `/dev/ttyUSB1` (needs `serialport`), `tcp://host:port` or a file. */
+/** A receiver of NMEA 0183, UBX or SiRF: a line `/dev/ttyUSB1` (needs `serialport`), `tcp://host:port`, or a file. */
 export declare function receiver(address: string, options?: ReceiverOptions): GnssDescription;
 
-/** The gpsd daemon; default: that of this machine. */
+/** The gpsd daemon; default: the one on this machine. */
 export declare function gpsd(address?: string, options?: ReceiverOptions): GnssDescription;

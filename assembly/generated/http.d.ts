@@ -10,5 +10,5 @@ export declare function localInterface(port?: number): HttpInterface;
 
 export type GuardedInterface = Omit<HttpConfiguration, keyof InterfaceSettings | 'vehicle'> & Partial<InterfaceSettings> & Partial<Pick<HttpConfiguration, 'vehicle'>>;
 
-/** The interface with its users and bearer tokens, like the section `http` of vigie.yaml; all paths are absolute. */
+/** The interface with its users and bearer tokens, like the section `http` of vigie.yaml; paths must be absolute. */
 export declare function httpInterface(options: GuardedInterface): HttpInterface;

@@ -4,7 +4,7 @@
 export interface CarClock extends Clock {
     /** Processes a receiver's fix: the time was `time` (UTC ms) at the monotonic time `received` (ms). */
     discipline(time: number, received: number): void;
-    /** Returns the UTC time by which records may expire, ms, or undefined while uncertain. */
+    /** Returns the UTC time in ms that decides whether records expire, or undefined while it is uncertain. */
     agreed(): number | undefined;
     /** Returns the source of the wall time. */
     quality(): ClockQuality;
@@ -24,7 +24,7 @@ export declare class SystemClock implements CarClock {
      * @param received monotonic milliseconds at which its first byte arrived
      */
     discipline(time: number, received: number): void;
-    /** Returns the UTC time by which records may expire, ms; undefined unless two sources agree or it held for long. */
+    /** Returns the UTC time in ms that decides on expiry; undefined unless two sources agree or it held for long. */
     agreed(): number | undefined;
     /** Returns the source of the wall time. */
     quality(): ClockQuality;
@@ -80,7 +80,7 @@ export interface FrameSource {
     readonly health?: () => SourceHealth;
 }
 
-/** Receives events with their members; `fields` is small and contains no secrets. */
+/** Receives events with their fields; `fields` is small and contains no secrets. */
 export interface Log {
     info<E extends LogEventOf<'info'>>(event: E, fields?: LogFields<E>): void;
     warn<E extends LogEventOf<'warn'>>(event: E, fields?: LogFields<E>): void;
@@ -91,11 +91,11 @@ export interface Log {
 export interface ReadingSink {
     /** `value` is physical, `raw` the integer before scaling (the IEEE value for float signals). */
     reading(signal: number, value: number, raw: number, at: number): void;
-    /** A reading of a signal with text values. If omitted, no such signal was requested. */
+    /** Receives a reading of a signal with string values. If omitted, no such signal was requested. */
     text?(signal: number, text: string, at: number): void;
-    /** All readings of one frame (or fix, or answer) have been delivered. */
+    /** Called when all readings of one frame (or fix, or answer) have been delivered. */
     settled(at: number): void;
-    /** A frame that carries `signals` was repeated unchanged: its signals are still current. */
+    /** Called when a frame that carries `signals` was repeated unchanged: its signals are still current. */
     alive(signals: readonly number[], at: number): void;
 }
 
@@ -134,8 +134,8 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
     /** Called about once a second of the car's time, even if nothing changes. */
     tick(now: number): void;
     /**
-     * The agent stops or falls asleep: publishes data that would be lost or late. Open records stay open until the next
-     * start.
+     * Called when the agent stops or falls asleep. Publishes data that would be lost or late. Open records stay open
+     * until the next start.
      */
     flush(now: number): void;
     /** Returns the state to restore after a power cut, of CBOR types. Called at every commit. */
@@ -152,8 +152,8 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
      */
     restore?(state: unknown): void;
     /**
-     * The clock became known: times were `by` ms behind. Times after `latest`, the last time of the wrong clock, are from
-     * an earlier run that knew the time.
+     * Called when the time becomes known: times were `by` ms behind. Times after `latest`, the last time of the wrong
+     * clock, are from an earlier run that knew the time.
      */
     correct?(by: number, latest: number): void;
 }
@@ -419,26 +419,26 @@ export type Message<K extends BodyKind = BodyKind> = {
 
 /** Connection of an agent to the cloud, for example `MqttLink`. */
 export interface CloudLink extends Link {
-    /** Connects, and reports received messages. Called once, when the agent has started. */
+    /** Connects, and passes on received messages. Called once, when the agent has started. */
     open(events: LinkEvents): void;
-    /** Resolves when the link has closed everything. */
+    /** Resolves when everything is closed. */
     close(): Promise<void>;
-    /** Number of messages to publish concurrently; default: one after the other. */
+    /** Number of messages to publish concurrently; default: 1. */
     readonly window?: number;
-    /** Bytes sent and received since startup, to report the cost of sleep. */
+    /** Bytes sent and received since startup, which show the cost of sleep. */
     readonly bytes?: number;
     /** Returns the state of the link, for a service that reports it. */
     health?(): LinkDetails;
 }
 
-/** Store of a program. `boot` counts its starts from 1: receivers use it to distinguish messages of two starts. */
+/** A program's own store. `boot` counts its starts from 1: receivers use it to tell messages of two starts apart. */
 export interface OwnStore extends Omit<Store, 'metrics'> {
     readonly boot?: number;
 }
 
-/** Unusable files of the user: code `configuration.wrong`, with all faults of the files. */
+/** Reports that the user's files are unusable: code `configuration.wrong`, with all faults of the files. */
 export declare class FilesRefused extends VigieError {
-    /** Findings with file, line and fix; at least one is an error. */
+    /** Findings, each with file, line and fix; at least one is an error. */
     readonly diagnostics: readonly Diagnostic[];
     constructor(message: string, diagnostics: readonly Diagnostic[], where?: string);
 }
@@ -447,20 +447,21 @@ export declare class FilesRefused extends VigieError {
 export declare const version: string;
 
 export interface AgentEvents {
-    /** Emitted when a value of Status has changed. */
+    /** A value of Status has changed. */
     readonly change: StatusChange;
-    /** Emitted when the agent has created a message (a union by `kind`). Soon on disk, and published when possible. */
+    /** The agent has created a message (a union by `kind`), which will soon be on disk and be published when possible. */
     readonly record: Message;
 }
 
 /**
- * Reads the profile and checks that all options match; opens nothing before {@link VigieAgent.start}.
- * @throws VigieError `configuration.wrong` for a faulty profile or inputs that do not match it (with `diagnostics`),
+ * Reads the profile and checks that all options match; opens nothing until {@link VigieAgent.start}.
+ * @throws VigieError `configuration.wrong` for a faulty profile or for inputs that do not match it (with
+ * `diagnostics`),
  * `usage.wrong` for options that are missing, unknown, invalid or contradictory
  */
 export declare function createAgent(options: CreateAgentOptions): Promise<VigieAgent>;
 
-/** Change of one value of Status. `value` is undefined if it is no longer known. `at` is UTC ms. */
+/** A change of one value of Status at `at` in UTC ms. `value` is undefined if it is no longer known. */
 export type StatusChange = {
     readonly [P in StatusPath]: {
         readonly path: P;
@@ -473,52 +474,52 @@ export type StatusPath = keyof StatusPaths;
 
 /** Current values of the car. */
 export interface StatusValues {
-    /** Returns undefined while the value is unknown, and before the agent has started. */
+    /** Returns undefined if the value is unknown or the agent has not started. */
     get<P extends StatusPath>(path: P): StatusPaths[P] | undefined;
 }
 
-/** The agent of one car. One process can run several. */
+/** The agent of one car. A process can run several agents. */
 export declare class VigieAgent {
     #private;
     /** Use {@link createAgent}. */
     constructor(options: CreateAgentOptions, vehicle: Vehicle, inputs: InputsOfCar | undefined);
     readonly status: StatusValues;
-    /** Address of the HTTP interface; undefined while it is not served. */
+    /** URL of the HTTP interface; undefined while the interface is not served. */
     get url(): string | undefined;
     /** Number of messages that no broker has acknowledged yet. */
     get waiting(): number;
     /**
-     * Calls `listener` with each event, until the returned function is called. Errors of a listener are logged.
+     * Calls `listener` for each event until the returned function is called. Errors of listeners are logged.
      * @throws VigieError `usage.wrong` for an event that does not exist
      */
     on<E extends keyof AgentEvents>(event: E, listener: (event: AgentEvents[E]) => void): () => void;
     /**
-     * Opens the store, the link and the sources. If a broker or a source is not available yet, the agent retries without
-     * an error; a recording must exist.
-     * @throws VigieError `usage.wrong` if it already runs or another agent uses its directory, `configuration.wrong` for
-     * unusable addresses and files, `input.unreadable` for a recording that does not exist, `package.missing`
-     * if an optional package is not installed
+     * Opens the store, the link and the sources. Retries without an error if a broker or source is not available yet;
+     * recordings, however, must exist.
+     * @throws VigieError `usage.wrong` if the agent already runs or another one uses its directory, `configuration.wrong`
+     * for unusable addresses and files, `input.unreadable` for a recording that does not exist, `package.missing` if an
+     * optional package is not installed
      */
     start(): Promise<void>;
     /**
-     * Stops the sources, hands over open records and closes the link. Resolves for each caller when everything is on
-     * disk, or at once if the agent does not run.
+     * Stops the sources, stores open records and closes the link. Resolves, for every caller, when everything is on disk,
+     * or immediately if the agent does not run.
      */
     stop(): Promise<void>;
 }
 
 export interface CreateAgentOptions {
     readonly vin: string;
-    /** Folder of a vehicle profile, or the name of a shipped profile, such as `generic-obd2`. */
+    /** Folder of a vehicle profile, or the name of a shipped profile such as `generic-obd2`. */
     readonly profile: string;
     readonly sources?: readonly AgentSource[];
-    /** If omitted, nothing is published, and messages wait in the store. */
+    /** If omitted, nothing is published, and messages stay in the store. */
     readonly link?: MqttLinkDescription | CloudLink;
     /** A directory, `memoryStore()`, or a function that opens your own store. If omitted, everything is in memory. */
     readonly store?: Directory | MemoryStore | (() => Promise<OwnStore>);
-    /** Signed commands. If omitted, the agent refuses all commands. Needs a directory, to record executed commands. */
+    /** Signed commands. If omitted, the agent rejects all commands. Needs a directory, to record executed commands. */
     readonly remotes?: {
-        /** File of the keys that may sign commands. */
+        /** Path of the file with the keys that may sign commands. */
         readonly trust: string;
         /** Actuators that precede those of the profile. */
         readonly actuators?: readonly Actuator[];
@@ -527,17 +528,17 @@ export interface CreateAgentOptions {
     readonly recorders?: readonly MakeRecorder[];
     /** The HTTP interface. Needs a directory. */
     readonly http?: HttpInterface;
-    /** IANA time zone of scheduled commands; default Europe/Paris. */
+    /** IANA time zone for scheduled commands; default Europe/Paris. */
     readonly timeZone?: string;
-    /** Sections of vigie.yaml with the same names; omitted ones have their defaults. */
+    /** Sections of vigie.yaml, under the same names. If omitted, they have their defaults. */
     readonly settings?: Parameters<typeof agentSettings>[0];
     /** Default: nothing is logged. */
     readonly log?: Log;
-    /** Default: the clock of the machine. */
+    /** Default: the machine's clock. */
     readonly clock?: CarClock;
 }
 
-/** Source of an agent. A program's own port with `send` also accepts frames. */
+/** Source of an agent. If a program's own source has `send`, it also accepts frames. */
 export type AgentSource = InputDescription | FrameSource | ReadingSource;
 
 /** Input that the agent opens, and opens again if it fails. */

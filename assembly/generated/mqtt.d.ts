@@ -5,8 +5,8 @@ export interface LinkEvents {
     up(): void;
     down(reason: string): void;
     /**
-     * A message arrived on one of the car's own down topics. Its size is already bounded. `retained`: the broker kept it
-     * since an unknown time; if omitted, false.
+     * Called when a message arrives on one of the car's own down topics. Its size is already bounded. `retained`: true if
+     * the broker had kept the message for an unknown time; default false.
      */
     message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined, retained?: boolean): void;
 }
@@ -24,13 +24,13 @@ export interface OutgoingMessage {
 
 /** Connection of an agent to the cloud, for example `MqttLink`. */
 export interface CloudLink extends Link {
-    /** Connects, and reports received messages. Called once, when the agent has started. */
+    /** Connects, and passes on received messages. Called once, when the agent has started. */
     open(events: LinkEvents): void;
-    /** Resolves when the link has closed everything. */
+    /** Resolves when everything is closed. */
     close(): Promise<void>;
-    /** Number of messages to publish concurrently; default: one after the other. */
+    /** Number of messages to publish concurrently; default: 1. */
     readonly window?: number;
-    /** Bytes sent and received since startup, to report the cost of sleep. */
+    /** Bytes sent and received since startup, which show the cost of sleep. */
     readonly bytes?: number;
     /** Returns the state of the link, for a service that reports it. */
     health?(): LinkDetails;
@@ -39,40 +39,40 @@ export interface CloudLink extends Link {
 /** Address of the broker, and the car's credentials. */
 export interface MqttAddress {
     /**
-     * One broker, or several equivalent ones in the order of preference: `mqtt://host:1883`, `mqtts://host:8883`. The
-     * link tries them in turn; from a fallback it returns to the first broker when that is reachable.
+     * One broker, or several equivalent ones in order of preference: `mqtt://host:1883`, `mqtts://host:8883`. The link
+     * tries them in turn; from a fallback it returns to the first broker once that is reachable.
      */
     readonly url: string | readonly string[];
-    /** Default: the VIN. The broker keeps the session under this id; two clients with one id disconnect each other. */
+    /** Default: the VIN. Names the session at the broker. Two clients with the same id disconnect each other. */
     readonly clientId?: string;
     /** Default `auto`: MQTT 5, or 3.1.1 if the broker refuses MQTT 5. */
     readonly protocol?: 'auto' | Version;
-    /** Files, or a function that reads them: the link calls it for each connection, so that files can be renewed. */
+    /** Files, or a function that reads them for each connection, so that files can be renewed. */
     readonly tls?: TlsSource;
     readonly username?: string;
     /** The password, or a function that reads it for each connection. */
     readonly password?: string | (() => string);
     /**
-     * Silence before a ping to the broker, s, 1..65535; default 60. Shorter, down to 15, if the network drops silent
+     * Silence in s before a ping to the broker, 1..65535; default 60. Shorter, down to 15, if the network drops silent
      * connections earlier (see keep-alive.ts).
      */
     readonly keepalive?: number;
-    /** The same for a unit that sleeps, s; default and minimum: `keepalive`. */
+    /** The same in s while the unit sleeps; default and minimum: `keepalive`. */
     readonly asleepKeepalive?: number;
     /**
-     * Time for which the broker keeps commands for an absent car, s; default a week. 3.1.1 brokers use their own, except
-     * for 0: the broker keeps none.
+     * Time in s for which the broker keeps commands for a disconnected car; default a week. 3.1.1 brokers use their own
+     * time, except for 0, which keeps none.
      */
     readonly sessionExpiry?: number;
 }
 
 export interface MqttOptions extends Omit<MqttAddress, 'tls'> {
-    /** Certificates of the authorities that may sign the broker's certificate, PEM. */
+    /** Certificates in PEM of the authorities that may sign the broker's certificate. */
     readonly ca?: string | Uint8Array;
-    /** The car's own certificate and its private key, PEM. */
+    /** The car's own certificate, and its private key, in PEM. */
     readonly cert?: string | Uint8Array;
     readonly key?: string | Uint8Array;
-    /** Replaces these three: files, or a function that reads them for each connection, so that they can be renewed. */
+    /** Replaces `ca`, `cert` and `key`: PEM data, or a function that reads it for each connection, to allow renewal. */
     readonly tls?: MqttAddress['tls'];
     /** Delays in ms between attempts to reach the broker; default 1 s to 2 min. */
     readonly backoff?: BackoffOptions;
@@ -84,5 +84,5 @@ export interface MqttLinkDescription {
     readonly backoff?: BackoffOptions;
 }
 
-/** Link by MQTT 5, or 3.1.1 if the broker refuses 5. @throws VigieError `usage.wrong` for unknown or invalid options */
+/** Link over MQTT 5, or 3.1.1 if the broker refuses 5. @throws VigieError `usage.wrong` for unknown or wrong options */
 export declare function mqtt(options: MqttOptions): MqttLinkDescription;

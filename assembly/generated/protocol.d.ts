@@ -21,7 +21,7 @@ export interface RawFrame {
 }
 
 /**
- * Decodes a message. Omits members and values that a later version may have added. Throws
+ * Decodes a message. Omits fields and values that a later version may have added. Throws
  * `message.unbounded` beyond {@link messageBounds}, and `message.malformed` if it is not a message of this version.
  */
 export declare function decodeMessage(bytes: Uint8Array): Message;
@@ -33,7 +33,7 @@ export declare function decodeMessage(bytes: Uint8Array): Message;
  */
 export declare function encodeMessage(message: UncheckedMessage, deflate?: Deflate): Uint8Array;
 
-/** Bounds for a receiver. An item has at least one byte, so the limit of bytes also limits the items. */
+/** Bounds for a receiver. An item has at least one byte, so the limit on bytes also limits the items. */
 export declare const messageBounds: Bounds;
 
 export type ErrorCode = keyof typeof errors;
@@ -349,7 +349,7 @@ export type Message<K extends BodyKind = BodyKind> = {
 /** Kinds of messages from the car. The order is that of the wire: append only. */
 export declare const kinds: readonly ['status', 'telemetry', 'waypoint', 'trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'monitor', 'gap', 'hello', 'catalog', 'fault', 'capture', 'text', 'vehicle'];
 
-/** Changes if a receiver of the previous version could misread a message. New members do not change it. */
+/** Changes if a receiver of the previous version could misread a message. New fields do not change it. */
 export declare const PROTOCOL_VERSION = 1;
 
 /**
@@ -382,7 +382,7 @@ export declare class Catalogs {
     /** Adds a part, in any order and any number of times. */
     add({ catalog, entries }: Catalog): void;
     has(catalog: Uint8Array): boolean;
-    /** Returns the definition of a number of a catalog, or undefined if that part has not arrived. */
+    /** Returns the definition of a number of a catalog, or undefined if its part has not arrived. */
     signal(catalog: Uint8Array, number: number): NamedSignal | undefined;
 }
 
@@ -392,7 +392,7 @@ export interface Slot extends Leaf {
     readonly index: number;
     /**
      * Permanent id of the slot on the wire. It consists of the integer keys from Status to the leaf, the position of each
-     * identity member's value in its enumeration for an identified array, and the index for a tuple. Each number is
+     * identity field's value in its enumeration for an identified array, and the index for a tuple. Each number is
      * written in octal digits, four bits per digit, with the top bit set on all but its last digit; all digits together
      * are the id. Root keys start at 1, so no id begins with a 0 digit and no two leaves have the same id. Example:
      * kinetic (1), speed (1) is 0x11.
@@ -439,7 +439,7 @@ export type DecodedMessage<K extends BodyKind = BodyKind> = {
     };
 }[K];
 
-/** Decodes the messages of one car: it stores the catalogs, which define its custom signals. */
+/** Decodes the messages of one car, and stores its catalogs, which define its custom signals. */
 export declare class CarDecoder {
     #private;
     /**

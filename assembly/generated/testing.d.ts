@@ -2,11 +2,11 @@
 
 /**
  * Clock that its owner advances, for tests and simulations. Timers fire in the order of their due times; timers with
- * the same due time fire in the order set.
+ * the same due time fire in the order in which they were set.
  */
 export declare class VirtualClock implements CarClock {
     #private;
-    /** `now` is the initial wall time, UTC ms. */
+    /** @param now the initial wall time in UTC ms */
     constructor(now?: number);
     now(): number;
     monotonic(): number;
@@ -17,7 +17,7 @@ export declare class VirtualClock implements CarClock {
     after(delay: number, due: () => void): () => void;
     /** Number of active timers. */
     get pending(): number;
-    /** Steps the wall clock only, as when the time becomes known; ms, may be negative. */
+    /** Steps only the wall clock, by `by` ms (may be negative), as when the time becomes known. */
     step(by: number): void;
     /** Advances the time by `ms` and calls due timers, including timers set by timers, each at its due time. */
     advance(ms: number): void;
@@ -33,84 +33,84 @@ export declare class VirtualClock implements CarClock {
 }
 
 /**
- * Supports MQTT 3.1.1 only and refuses MQTT 5. Keeps retained messages and sessions in memory, also from `stop` to
- * the next `start`, which reuses the same port.
+ * Supports only MQTT 3.1.1 and refuses MQTT 5. Keeps retained messages and sessions in memory, even between `stop` and
+ * the next `start`, which uses the same port again.
  */
 export declare class EmbeddedBroker {
     #private;
     constructor(options?: EmbeddedBrokerOptions);
-    /** `mqtt://host:port`, or `mqtts://`; throws `usage.wrong` before the first start. */
+    /** `mqtt://host:port`, or `mqtts://…` with TLS; throws `usage.wrong` before the first start. */
     get url(): string;
     /** Resolves when the broker listens; rejects with `usage.wrong` if the address is not available. */
     start(): Promise<{
         readonly url: string;
     }>;
     /**
-     * Publishes a message to all subscribers with QoS 1; sessions of disconnected clients store it in memory.
-     * Rejects with `link.lost` while the broker does not run.
+     * Publishes a message with QoS 1 to all subscribers; sessions of disconnected clients store it in memory. Rejects
+     * with `link.lost` if the broker is not running.
      */
     publish(topic: string, payload: Uint8Array): Promise<void>;
-    /** Clears all retained messages that match the filters. Rejects with `link.lost` while the broker does not run. */
+    /** Clears all retained messages that match the filters. Rejects with `link.lost` if the broker is not running. */
     clearRetained(filters: readonly string[]): Promise<void>;
-    /** Ends the connections of clients that may no longer be connected. */
+    /** Closes the connections of clients that may no longer be connected. */
     endClients(mayStay: (rights: ClientRights) => boolean): void;
-    /** Sets the certificates of future connections. */
+    /** Replaces the certificates for future connections. */
     renew(tls: NonNullable<EmbeddedBrokerOptions['tls']>): void;
-    /** Ends all connections, publishing their wills; resolves when the port is free. */
+    /** Closes all connections and publishes their wills; resolves when the port is free. */
     stop(): Promise<void>;
 }
 
 export interface EmbeddedBrokerOptions {
     /** Address to listen on; default 127.0.0.1. Without `identify`, any other address is open to its whole network. */
     readonly host?: string;
-    /** Port; default 0, any free port. */
+    /** Port to listen on; default 0, which selects any free port. */
     readonly port?: number;
     /**
-     * Called with each message of a client. When this resolves, the message is acknowledged and forwarded; if it rejects,
+     * Called with each message of a client. When this resolves, the message is acknowledged and forwarded. If it rejects,
      * the connection ends without an acknowledgement, so that the client sends the message again.
      */
     readonly accept?: (topic: string, payload: Uint8Array) => Promise<void>;
-    /** Called when a client has subscribed to a filter, or has resumed a session with that filter. */
+    /** Called when a client has subscribed to a filter, or has resumed a session that contains it. */
     readonly subscribed?: (filter: string) => void;
-    /** PEM; clients may present a certificate of an authority in `ca`. If omitted, the broker does not use TLS. */
+    /** PEM. Clients may present a certificate of an authority in `ca`. If omitted, the broker does not use TLS. */
     readonly tls?: {
         readonly key: string;
         readonly cert: string;
         readonly ca: string;
     };
-    /** Returns the rights of a client. Rejects for a client that may not connect. If omitted, clients have all rights. */
+    /** Returns the rights of a client, or rejects if it may not connect. If omitted, clients have all rights. */
     readonly identify?: (shown: ShownIdentity) => Promise<ClientRights>;
-    /** Called when a client is refused: its connection, its message or its subscription. */
+    /** Called when a client's connection, message or subscription is refused. */
     readonly refused?: (clientId: string, reason: string) => void;
-    /** Called when an internal error ends the connection of a client. */
+    /** Called when an internal error has ended a client's connection. */
     readonly failed?: (clientId: string, error: unknown) => void;
-    /** Default {@link CONNECTION_LIMITS}. */
+    /** Default: {@link CONNECTION_LIMITS}. */
     readonly limits?: ConnectionLimits;
-    /** Calls `due` once, after `delay` ms; the result cancels it. Default: a timer of Node. */
+    /** Calls `due` once, after `delay` ms. The returned function cancels the call. Default: Node's timer. */
     readonly after?: (delay: number, due: () => void) => () => void;
 }
 
 /**
- * Connects, with a clear error if the first attempt fails, and reconnects automatically after that; the broker stores
- * messages in the meantime, until {@link CloudClient.close}.
+ * Connects, with a clear error if the first attempt fails, and then reconnects automatically until {@link
+ * CloudClient.close}. The broker stores messages during interruptions.
  */
 export declare class CloudClient {
     #private;
     private constructor();
     /**
-     * Rejects with `link.refused` (address, reason, advice) if no address accepts the first attempt, and with
+     * Rejects with `link.refused` (address, reason, advice) if the first attempt fails at all addresses, and with
      * `configuration.wrong` for invalid URLs and certificates.
      */
     static connect(url: string | readonly string[], options?: CloudClientOptions): Promise<CloudClient>;
     get connected(): boolean;
     /**
-     * Receives messages that match `filter`, at least once, after the broker's acknowledgement. If filters overlap, a
-     * message may arrive more than once. Rejects with `link.refused` or `link.lost`.
+     * Resolves when the broker has acknowledged the subscription to `filter`. Matching messages arrive at least once;
+     * they may arrive more than once if filters overlap. Rejects with `link.refused` or `link.lost`.
      */
     subscribe(filter: string, receive: Receive): Promise<Subscription>;
-    /** Resolves on the broker's acknowledgement (QoS 1); rejects with `link.refused`, or `link.lost` (not sent). */
+    /** Resolves when the broker acknowledges (QoS 1); rejects with `link.refused`, or `link.lost` if disconnected. */
     publish(topic: string, payload: Uint8Array, options?: PublishOptions): Promise<void>;
-    /** Disconnects after received messages are acknowledged or abandoned; waits three seconds for the broker. */
+    /** Disconnects when received messages are acknowledged or abandoned; waits up to three seconds for the broker. */
     close(): Promise<void>;
 }
 
@@ -125,7 +125,7 @@ export declare class SimulatedCar implements FrameSource, FrameSender {
     #private;
     readonly buses: readonly string[];
     constructor(options: SimulatedCarOptions);
-    /** Length of the scenario, ms. */
+    /** Length in ms of the scenario. */
     get period(): number;
     /** Number of requests that the control units have accepted, and of frames that they ignored as invalid. */
     get commands(): {
@@ -144,8 +144,8 @@ export declare class SimulatedCar implements FrameSource, FrameSender {
     /** Scene that replaces the scenario. */
     get played(): SceneName | undefined;
     /**
-     * Plays this scene instead of the scenario, from the next tick and the present position on: a car that drives first
-     * brakes for a scene that begins at rest. The scene is not part of {@link state}, but its distance is.
+     * Plays this scene instead of the scenario, from the next tick and the present position on. If the scene begins at
+     * rest, a moving car brakes first. The scene is not part of {@link state}, but its distance is.
      */
     play(name: SceneName): void;
     /** Rejects with `usage.wrong` if the car was already started. */
@@ -161,11 +161,11 @@ export declare class SimulatedCar implements FrameSource, FrameSender {
 }
 
 export interface TestCarOptions {
-    /** Clock of the agent; default: that of the machine. */
+    /** Clock of the agent; default: the machine's. */
     readonly clock?: Clock;
-    /** Scenario; default `loop`: a day in a few minutes, repeatedly. */
+    /** Scenario of the simulation; default `loop`: a day within a few minutes, repeatedly. */
     readonly scenario?: ScenarioName;
 }
 
-/** Simulated car of the profile `bench`, as frames on its bus. It executes commands. Use as a source of an agent. */
+/** The simulated car of profile `bench`, as frames on its bus. Executes commands. Use it as a source of an agent. */
 export declare function simulatedCar(options?: TestCarOptions): SimulatedCar;
