@@ -112,7 +112,7 @@ export const suggested: FuzzTarget = {
     const profile = file.replace(/car\.dbc$/, 'car.yaml');
     for (const logs of [undefined, { observer, traffic }]) {
       rmSync(profile, { force: true });
-      if (writeSuggestions(profile, databases, logs) === undefined) continue;
+      if (writeSuggestions(profile, databases, logs).summary === undefined) continue;
       const errors = inspectVehicle(profile).diagnostics.filter(
         (one) => one.file === profile && one.severity === 'error',
       );
