@@ -40,7 +40,7 @@ async function status(options: Options): Promise<void> {
   if (report.stuck !== undefined || report.mode === 'minimal') process.exitCode = 1;
 }
 
-/** Returns the folder of records from the options. */
+/** Returns the data directory: that of the options, of the configuration, or of the environment. */
 export function folderOf({ config, data }: Pick<Options, 'config' | 'data'>): string {
   if (data !== undefined) return data;
   if (config === undefined) return process.env['VIGIE_DATA'] || configurationDefaults.data;

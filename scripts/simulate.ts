@@ -118,7 +118,7 @@ function minutesSince(begun: number): number {
   return (performance.now() - begun) / 60_000;
 }
 
-/** Simulates all small worlds: one for every step of the second command and every disk operation. */
+/** Simulates all small worlds: each step of the second command combined with each disk operation. */
 async function liveThroughSmall(): Promise<void> {
   const { worlds, different, broken } = await explore({ steps: 1, cuts: 1, media: 2 });
   console.log(`${worlds} small worlds, ${different.size} different, ${broken.length} with a broken invariant`);

@@ -3,8 +3,9 @@ import type { Motion } from './drive.ts';
 import type { Scene } from './scenario.ts';
 import type { CarState } from './state.ts';
 
-/** Capacity of the new traction battery in Wh, and the remaining share of it. */
+/** Capacity of the traction battery when it was new, in Wh. */
 export const CAPACITY = 12_400;
+/** Share of the capacity that remains. */
 export const HEALTH = 0.97;
 export const USABLE = CAPACITY * HEALTH;
 /** Capacity of the tank in L. */
@@ -14,13 +15,14 @@ const MASS = 1_750;
 const DRAG = 0.42;
 const ROLLING = 0.01;
 const GRAVITY = 9.81;
-/** Shares of the energy that reach the wheels from the battery, and the battery from the wheels. */
+/** Share of the battery's energy that reaches the wheels. */
 const ELECTRIC_EFFICIENCY = 0.86;
+/** Share of the braking energy at the wheels that reaches the battery. */
 const RECUPERATED = 0.6;
-/** Largest braking power in W, above that of the driver: the drivetrain does not absorb the energy of a collision. */
+/** Largest braking power in W. No driver brakes harder, so the energy of a collision does not charge the battery. */
 const MOST_BRAKED = 60_000;
 const ENGINE_EFFICIENCY = 0.33;
-/** Energy of petrol in Wh/L. */
+/** Energy density of petrol in Wh/L. */
 const PETROL = 8_900;
 /** Electric consumption in Wh/km for estimates of the range. */
 const PER_KILOMETRE = 165;
@@ -30,21 +32,23 @@ const LITRES_PER_KILOMETRE = 0.055;
 const IDLE = 0.5;
 /** Power of lamps, pumps and heating in W while the ignition is on. */
 const CONSUMERS = 350;
-/** Power at the plug in W, slow and quick, and the share that reaches the cells. */
+/** Power of slow and quick charging at the plug in W. */
 const CHARGER = { slow: 7_400, quick: 40_000 };
-/** Power of the levels in W. Level 0 has no limit. */
+/** Power limit of each charging level in W. Level 0 has no limit. */
 const LEVELS = [Number.POSITIVE_INFINITY, 1_800, 3_700, 7_400, 11_000, 40_000] as const;
 /** Share of the battery that a partial charge fills. */
 const PARTIAL = 0.8;
+/** Share of the power at the plug that reaches the cells. */
 const CHARGER_EFFICIENCY = 0.92;
 /** Speeds in m/s above which the engine drives and below which it stops (45 and 36 km/h). */
 const ENGINE_ON = 12.5;
 const ENGINE_OFF = 10;
-/** The engine also runs between these charge levels of the battery (shares), and then charges with this power in W. */
+/** The engine starts to charge the battery below the first share of its capacity, and stops above the second. */
 const RESERVE_LOW = 0.2;
 const RESERVE_HIGH = 0.24;
+/** Power in W with which the engine charges the battery. */
 const RESERVE_POWER = 4_000;
-/** Shares of the tank: below the first it is refilled while the car is parked, up to the second. */
+/** A parked car with less than the first share of its tank is refuelled to the second. */
 const REFUEL_BELOW = 0.08;
 const REFUELLED = 0.9;
 /** Tyre radius in m; ratios of the gears 1 to 8, of the final drive and of the electric motor. */

@@ -62,7 +62,7 @@ function isOutside(signal: Signal, raw: number): boolean {
   const { range, factor } = signal;
   if (range === undefined || !(range[1] > range[0])) return false;
   const value = physical(signal, raw);
-  // A distance smaller than one step can result from a rounded range.
+  // The range in the file may be rounded to the next step.
   const step = Math.abs(factor) / 2;
   return value < range[0] - step || value > range[1] + step;
 }

@@ -71,7 +71,7 @@ function afterTag(bytes: Uint8Array, tag: number): number {
 /** Adds a key: an integer or a string, as all keys of this protocol are. Comparing other keys would require a tree. */
 function addKey(keys: Set<string>, bytes: Uint8Array, start: number): void {
   const { major, argument, next } = head(bytes, start);
-  // Decoders return a 64-bit integer as another type, so it would not be found under its key.
+  // Decoders return an integer of 9 bytes as a bigint, so a lookup by its number would fail.
   if (major <= MAJOR.negative && next - start === 9 && argument <= 0xffff_ffff) {
     throw malformed('has a map key in more bytes than it needs', start);
   }

@@ -309,7 +309,19 @@ test('values of a private time are in no capture, fault code, metric, log, file,
   );
   expect(leaks).toEqual([]);
   expect(new Set(messages.map(({ kind }) => kind))).toEqual(
-    new Set(['alert', 'trip', 'hello', 'status', 'telemetry', 'waypoint', 'catalog', 'collision', 'capture', 'fault']),
+    new Set([
+      'alert',
+      'trip',
+      'hello',
+      'status',
+      'telemetry',
+      'waypoint',
+      'catalog',
+      'collision',
+      'capture',
+      'fault',
+      'vehicle',
+    ]),
   );
   // The search finds the values that are allowed.
   for (const name of [
