@@ -127,8 +127,9 @@ export function hubRestoreContract(name: string, create: () => Promise<CopiedDat
       (await car.during(fetch(`${hub.interface.url}/vigie/v1/vehicles/${VIN}/numbers`))).json();
 
     await restart(() => database.backUp(data));
-    const before = car.acknowledged.length;
-    await car.until(() => car.acknowledged.length > before);
+    // A message that the hub acknowledges now may be older, sent again: the copy of the database has that one.
+    const copied = clock.now();
+    await car.until(() => car.acknowledged.some(({ message }) => message.at > copied));
     await restart(() => database.restore(data));
     let shown = await numbers();
     while (shown.trouble === undefined) shown = await numbers();
