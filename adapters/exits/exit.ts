@@ -1,7 +1,9 @@
 /** Publishes the current values of a car on plain MQTT topics, and accepts commands there. */
+
 import type { ObservedStatus, StatusObserver } from '../../agent/model/status.ts';
 import type { Clock, Link, LinkEvents, Log } from '../../agent/ports.ts';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
+import { reachesPowerOfTwo } from '../../protocol/powers-of-two.ts';
 import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
 import { combinedTexts } from './combined.ts';
 import type { CommandTopics } from './commands.ts';
@@ -203,9 +205,8 @@ export class CarExit implements StatusObserver, LinkEvents {
   /** Logs a refusal by the broker. The link logs a lost connection; {@link up} then sends everything again. */
   #failed(error: unknown, topic: string): void {
     if (error instanceof VigieError && error.code === 'link.lost') return;
-    // Log only the first refusal and then, within a series, each power of two.
     this.#refused++;
-    if (!Number.isInteger(Math.log2(this.#refused))) return;
+    if (!reachesPowerOfTwo(this.#refused - 1, this.#refused)) return;
     const reason = reasonOf(error);
     this.#options.log.warn('exit.refused', { topic, reason, times: this.#refused });
   }

@@ -1,4 +1,5 @@
 /** All receivers of the car: each has its own queue and rate, and all together have limits. */
+import { reachesPowerOfTwo } from '../../protocol/powers-of-two.ts';
 import { agentSettings, type CallbackSettings } from '../../protocol/settings.ts';
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import type { Destination } from './destination.ts';
@@ -200,8 +201,7 @@ export class Distribution {
   #drop(receiver: Receiver): void {
     receiver.drop();
     const { dropped } = receiver.losses;
-    // Log once for each power of two: a receiver that is away for days must not fill the log.
-    if (Number.isInteger(Math.log2(dropped))) {
+    if (reachesPowerOfTwo(dropped - 1, dropped)) {
       this.#parts.log.warn('callbacks.dropped', { receiver: receiver.key, dropped });
     }
   }

@@ -1,5 +1,7 @@
 /** Receives messages from the broker. Messages that arrive together share one commit, and are acknowledged after it. */
+
 import { VigieError } from '../../protocol/errors.ts';
+import { reachesPowerOfTwo } from '../../protocol/powers-of-two.ts';
 import type { KeptDeliveries } from './deliveries.ts';
 import type { HubMeasures } from './measures.ts';
 import { type CarMessage, type RefusedMessage, readMessage, vinIn } from './message.ts';
@@ -223,7 +225,7 @@ export class Intake {
     if (last === undefined) return;
     const before = this.#unregistered;
     this.#unregistered += kept.length;
-    if (before > 0 && Math.floor(Math.log2(this.#unregistered)) === Math.floor(Math.log2(before))) return;
+    if (!reachesPowerOfTwo(before, this.#unregistered)) return;
     this.#parts.log.warn('hub.car.unregistered', { vin: vinOf(last), messages: this.#unregistered });
   }
 
@@ -282,8 +284,7 @@ export class Intake {
     const { log, measures, waiting } = this.#parts;
     for (const { receiver, count, total } of dropped) {
       measures.deliveries.gaveUp({ dropped: count });
-      // Log only at powers of two: a receiver that is away for days must not fill the log.
-      if (Math.floor(Math.log2(total)) > Math.floor(Math.log2(total - count))) {
+      if (reachesPowerOfTwo(total - count, total)) {
         log.warn('callbacks.dropped', { receiver, dropped: total });
       }
     }

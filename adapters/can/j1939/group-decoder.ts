@@ -1,5 +1,7 @@
 /** Decodes the signals of J1939 groups that consist of several packets, and delivers them like other signals. */
+
 import type { FrameBatch, FrameDecoder, ReadingSink, WantedSignal } from '../../../agent/ports.ts';
+import { reachesPowerOfTwo } from '../../../protocol/powers-of-two.ts';
 import { type BoundDatabase, DbcDecoder } from '../dbc/index.ts';
 import { append, createBatch, slice } from '../frames.ts';
 import { J1939Transport } from './transport.ts';
@@ -44,8 +46,8 @@ class GroupDecoder implements FrameDecoder {
   readonly #decoder: FrameDecoder;
   readonly #transport = new J1939Transport(CAR_LIMITS);
   readonly #lost: GroupLossListener;
-  /** Number of lost groups at which the listener is called next. */
-  #reportAt = 1;
+  /** Number of lost groups before the present batch. */
+  #lostBefore = 0;
   readonly #group = createBatch(1, MAX_READ_BYTES);
 
   constructor(decoder: FrameDecoder, lost: GroupLossListener) {
@@ -68,8 +70,8 @@ class GroupDecoder implements FrameDecoder {
     if (decoded === 0) this.#decoder.decode(batch, sink);
     else if (decoded < batch.count) this.#decoder.decode(slice(batch, decoded, batch.count), sink);
     const { lostCount } = this.#transport;
-    if (lostCount < this.#reportAt) return;
-    this.#lost(lostCount);
-    while (this.#reportAt <= lostCount) this.#reportAt *= 2;
+    if (lostCount === this.#lostBefore) return;
+    if (reachesPowerOfTwo(this.#lostBefore, lostCount)) this.#lost(lostCount);
+    this.#lostBefore = lostCount;
   }
 }

@@ -76,18 +76,13 @@ export class J1939Transport {
   groups = 0;
   /** Number of groups that were started and lost, by reason. */
   readonly lost: Map<GroupLoss, number> = new Map();
+  /** Number of lost groups, for any reason. */
+  lostCount = 0;
   readonly #sessions = new Map<number, Session>();
   readonly #limits: TransportLimits;
 
   constructor(limits: TransportLimits = { maxBytes: MAX_ETP_BYTES, maxSessions: MAX_SESSIONS }) {
     this.#limits = limits;
-  }
-
-  /** Number of lost groups, for any reason. */
-  get lostCount(): number {
-    let count = 0;
-    for (const number of this.lost.values()) count += number;
-    return count;
   }
 
   /**
@@ -213,6 +208,7 @@ export class J1939Transport {
 
   #count(why: GroupLoss): void {
     this.lost.set(why, (this.lost.get(why) ?? 0) + 1);
+    this.lostCount++;
   }
 }
 
