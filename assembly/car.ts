@@ -127,7 +127,8 @@ async function readFolder(
 /** Opens the key with which the car's interface and exits sign commands. */
 async function openOwnKey(options: CarOptions): Promise<OwnKey | undefined> {
   const { http, exits, data, log } = options;
-  const signs = http !== undefined || exits?.commands === true;
+  // An exit that may send commands needs the key too.
+  const signs = http !== undefined || [...(exits?.configuration.scopes ?? [])].some((one) => one.startsWith('remote:'));
   if (!signs || data === undefined) return undefined;
   return readAgain(() => ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log), options);
 }

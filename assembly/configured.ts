@@ -92,6 +92,5 @@ function exitsOf({ exits, power }: Configuration): CarExits | undefined {
     configuration: exits,
     // Use the keep-alive of a sleeping unit even while awake, so that the unit need not wake up for this connection.
     broker: { ...brokerAddress(exits.mqtt), keepalive: power.keepalive / 1000 },
-    commands: [...exits.scopes].some((scope) => scope.startsWith('remote:')),
   };
 }

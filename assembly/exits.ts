@@ -1,11 +1,12 @@
 /** Sends the values of a running car to a broker for plain topics, and accepts commands from there. */
 import { CommandTopics } from '../adapters/exits/commands.ts';
 import { CarExit, commandTopic, type ExitMessage } from '../adapters/exits/exit.ts';
-import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
+import { type MqttAddress, MqttLink, presenceAt } from '../adapters/mqtt/index.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { Rest } from '../agent/power/rest.ts';
 import type { ExitsConfiguration } from '../config/exits.ts';
+import { dateTime } from '../protocol/interface/json/date-time.ts';
 import { remoteScopeOf } from '../protocol/interface/remotes.ts';
 import { scopeOfPath } from '../protocol/interface/visible-members.ts';
 import { findRemoteKind, type RemoteType } from '../protocol/remote/table.ts';
@@ -17,11 +18,9 @@ import { version } from './version.ts';
 export interface CarExits {
   readonly configuration: ExitsConfiguration;
   readonly broker: MqttAddress;
-  /** True if a scope permits commands; the unit then needs its own key. */
-  readonly commands: boolean;
 }
 
-interface ExitOptions extends Omit<CarExits, 'commands'> {
+interface ExitOptions extends CarExits {
   readonly vin: string;
   readonly title: string;
   readonly vehicle: Vehicle;
@@ -38,17 +37,11 @@ export async function openExit(options: ExitOptions): Promise<() => Promise<void
   const { vin, vehicle, agent, configuration, broker, rest, clock, log } = options;
   const { prefix, form, retain, interval, scopes } = configuration;
   const may = mayOf(options);
-  const word = (text: string): Uint8Array => new TextEncoder().encode(text);
   const link = new MqttLink({
     // The broker must not store commands, because they would be executed late.
     ...{ ...broker, vin, clientId: `vigie-exit-${vin}`, sessionExpiry: 0, rest, log },
     down: commandTopic(prefix, vin, '#'),
-    presence: {
-      topic: `${prefix}/${vin}/presence`,
-      online: word('online'),
-      asleep: word('asleep'),
-      offline: word('offline'),
-    },
+    presence: presenceAt(`${prefix}/${vin}/presence`),
   });
   const describe = await describerOf(options, may);
   const tellOutcome = (outcome: object): void =>
@@ -61,7 +54,8 @@ export async function openExit(options: ExitOptions): Promise<() => Promise<void
     commands: new CommandTopics({
       may,
       submit: ({ type, body }) => submit(agent, type, body),
-      refused: (order, reason) => tellOutcome({ ...order, status: 'Failed', detail: reason, at: timeText(clock) }),
+      refused: (order, reason) =>
+        tellOutcome({ ...order, status: 'Failed', detail: reason, at: dateTime(clock.now()) }),
       log,
     }),
   });
@@ -69,7 +63,7 @@ export async function openExit(options: ExitOptions): Promise<() => Promise<void
     agent.requests.observe({
       arrived: () => undefined,
       reported: ({ remoteActionId, type, status, failureCause, detail }) =>
-        tellOutcome({ remoteActionId, type, status, failureCause, detail, at: timeText(clock) }),
+        tellOutcome({ remoteActionId, type, status, failureCause, detail, at: dateTime(clock.now()) }),
     });
   }
   agent.status.observe(exit);
@@ -107,8 +101,4 @@ function mayOf({ vehicle, configuration: { scopes }, commands }: ExitOptions): (
 function submit(agent: Agent, type: RemoteType, body: object): Promise<unknown> {
   const member = findRemoteKind(type)?.member ?? type;
   return agent.requests.submit({ id: crypto.randomUUID(), type, body, remote: { [member]: body } });
-}
-
-function timeText(clock: Clock): string {
-  return new Date(clock.now()).toISOString();
 }

@@ -18,6 +18,5 @@ export function benchExits(broker: MqttAddress): CarExits {
       ...configurationDefaults.exits,
     },
     broker,
-    commands: true,
   };
 }

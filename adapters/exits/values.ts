@@ -1,5 +1,6 @@
 /** Formats values for plain topics. */
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
+import { shownValue } from '../../protocol/interface/json/shown-value.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
 
 /** `value`: only the value. `json`: an object with value, unit, time and freshness. */
@@ -17,7 +18,7 @@ interface Reading {
  * commas, instants as RFC 3339 in UTC, everything else as JSON.
  */
 export function valueText(slot: Slot, value: SlotValue, form: TopicForm, { at, stale }: Reading): string {
-  const shown = slot.kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;
+  const shown = shownValue(slot, value);
   if (form === 'json') {
     const { unit } = slot;
     return JSON.stringify({ value: shown, ...(unit !== undefined && { unit }), at: dateTime(at), stale });

@@ -7,6 +7,7 @@
 import type { StatusListener, StatusObserver } from '../../agent/model/status.ts';
 import type { Clock } from '../../agent/ports.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
+import { shownValue } from '../../protocol/interface/json/shown-value.ts';
 import { type Slot, slots } from '../../protocol/slots.ts';
 import { TooManyRequests } from './access/failures.ts';
 import { EventStream, type StreamTimes } from './event-stream.ts';
@@ -91,9 +92,4 @@ export class LiveChanges implements StatusObserver {
   #tell(slot: Slot, at: number): void {
     for (const viewer of this.#viewers) viewer.note(slot, at);
   }
-}
-
-/** Returns the value as it appears in the interface's Status. */
-export function shownValue(slot: Slot, value: unknown): unknown {
-  return slot.kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;
 }

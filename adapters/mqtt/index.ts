@@ -5,4 +5,4 @@ export { CloudClient, type CloudClientOptions, type Receive } from './cloud-clie
 export type { TlsFiles } from './credentials.ts';
 export { EmbeddedBroker, type EmbeddedBrokerOptions } from './embedded-broker.ts';
 export type { LinkCounts } from './health.ts';
-export { type MqttAddress, MqttLink, type MqttLinkOptions } from './link.ts';
+export { type MqttAddress, MqttLink, type MqttLinkOptions, presenceAt } from './link.ts';

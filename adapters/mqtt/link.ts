@@ -117,7 +117,7 @@ export class MqttLink implements Link {
 
   /** Throws `configuration.wrong` for invalid URLs, certificates or numbers. A file that is reread may appear later. */
   constructor(options: MqttLinkOptions) {
-    const presence = options.presence ?? presenceOf(options.vin);
+    const presence = options.presence ?? presenceAt(presenceTopic(options.vin));
     this.#options = options;
     this.#presence = presence;
     this.#down = options.down ?? downFilter(options.vin);
@@ -330,9 +330,10 @@ export class MqttLink implements Link {
   }
 }
 
-function presenceOf(vin: string): Presence {
+/** Returns the words online, asleep and offline at a topic. */
+export function presenceAt(topic: string): Presence {
   const word = (text: string): Uint8Array => new TextEncoder().encode(text);
-  return { topic: presenceTopic(vin), online: word('online'), asleep: word('asleep'), offline: word('offline') };
+  return { topic, online: word('online'), asleep: word('asleep'), offline: word('offline') };
 }
 
 function within(name: string, value: number, least: number, most: number): number {

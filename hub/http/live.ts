@@ -6,11 +6,11 @@
 import { TooManyRequests } from '../../adapters/http/access/failures.ts';
 import type { Answer, Call, Handlers } from '../../adapters/http/call.ts';
 import { EventStream } from '../../adapters/http/event-stream.ts';
-import { shownValue } from '../../adapters/http/live.ts';
 import { unknown } from '../../adapters/http/resources/context.ts';
 import type { Clock } from '../../agent/ports.ts';
 import { defined } from '../../protocol/defined.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
+import { shownValue } from '../../protocol/interface/json/shown-value.ts';
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { scopeOfPath, seesOf } from '../../protocol/interface/visible-members.ts';
 import type { Slot } from '../../protocol/slots.ts';

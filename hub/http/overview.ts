@@ -1,10 +1,10 @@
 /** All cars of a hub together, for tables and maps, and the values of one car. */
 
 import type { Call, Handler, Handlers } from '../../adapters/http/call.ts';
-import { shownValue } from '../../adapters/http/live.ts';
 import { found, unknown } from '../../adapters/http/resources/context.ts';
 import { defined } from '../../protocol/defined.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
+import { shownValue } from '../../protocol/interface/json/shown-value.ts';
 import type { CarDescription, PushKey } from '../../protocol/interface/own/car-description.ts';
 import {
   type Age,
