@@ -37,6 +37,8 @@ export class StatusRecorder implements Recorder {
   /** True if the next message must be complete. */
   #whole = true;
   #wholeAt = Number.NEGATIVE_INFINITY;
+  /** Time of the last message, complete or not. */
+  #publishedAt = Number.NEGATIVE_INFINITY;
   /** True if something changed since the last complete Status, even if only a value became stale. */
   #outdated = false;
 
@@ -66,7 +68,7 @@ export class StatusRecorder implements Recorder {
 
   changed(slot: Slot, _value: SlotValue, _previous: SlotValue | undefined, at: number): void {
     this.#changed[slot.object] = 1;
-    this.#note(at, slot.kind === 'quantity' ? GATHER.quantity : GATHER.event);
+    this.#note(at, slot.kind === 'quantity' ? this.#gatherQuantity(at) : GATHER.event);
   }
 
   /** A removal cannot be sent as a change: the next tick sends the complete Status. */
@@ -99,6 +101,15 @@ export class StatusRecorder implements Recorder {
     this.#publishWhole(now);
   }
 
+  /**
+   * A quantity that drifts after a pause is sent like an event. While quantities drift all the time, messages keep the
+   * same distance: the next change follows a message at once, and waits from there.
+   */
+  #gatherQuantity(at: number): number {
+    const sincePublished = Math.max(0, at - this.#publishedAt);
+    return Math.min(GATHER.quantity, Math.max(GATHER.event, GATHER.quantity + GATHER.event - sincePublished));
+  }
+
   #note(at: number, wait: number): void {
     this.#outdated = true;
     this.#changedAt = at;
@@ -112,6 +123,7 @@ export class StatusRecorder implements Recorder {
     this.#waitsSince = Number.POSITIVE_INFINITY;
     this.#whole = false;
     this.#wholeAt = now;
+    this.#publishedAt = now;
     this.#outdated = false;
     const body = { full: true, status: this.#status.contents(), ...this.#beside(now, true) };
     this.#publisher.put('status', body, { retain: true, first: true });
@@ -120,6 +132,7 @@ export class StatusRecorder implements Recorder {
   #publishChanged(now: number): void {
     this.#due = Number.POSITIVE_INFINITY;
     this.#waitsSince = Number.POSITIVE_INFINITY;
+    this.#publishedAt = now;
     const changed = new Set<number>();
     for (const [object, noted] of this.#changed.entries()) if (noted === 1) changed.add(object);
     this.#publisher.put('status', { full: false, status: this.#status.contents(changed), ...this.#beside(now, false) });

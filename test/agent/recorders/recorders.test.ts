@@ -78,6 +78,29 @@ describe('status recorder', () => {
     expect(published.messages).toHaveLength(4);
   });
 
+  test('a quantity that changes after a pause is sent after a second', () => {
+    const { it, write, bodies } = recorder();
+    write('environment.air.temp', 20, T);
+    it.linkUp(T);
+    write('environment.air.temp', 21, T + 11_200);
+    it.tick(T + 12_000);
+    expect(bodies()).toHaveLength(1);
+    it.tick(T + 13_000);
+    expect(bodies()[1]).toEqual({ full: false, status: { environment: { air: { createdAt: T + 11_200, temp: 21 } } } });
+  });
+
+  test('quantities that change all the time are sent every eleven seconds, between whole ones', () => {
+    const { it, write, bodies } = recorder();
+    it.linkUp(T);
+    const sentAt: number[] = [];
+    for (let second = 0; second <= 60; second++) {
+      it.tick(T + second * 1000);
+      if (bodies().length > sentAt.length) sentAt.push(second);
+      for (let ms = 100; ms < 1000; ms += 300) write('kinetic.speed', second + ms / 1000, T + second * 1000 + ms);
+    }
+    expect(sentAt).toEqual([1, 12, 23, 34, 45, 56]);
+  });
+
   test('stale values are listed each time they become stale', () => {
     const { it, write, status, bodies } = recorder();
     const speed = slot('kinetic.speed');
