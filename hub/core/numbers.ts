@@ -118,6 +118,18 @@ export class ClassNumbers {
     return this.#starts.length === STARTS && isCounted(boot) && this.#arrived.has(seq);
   }
 
+  /**
+   * Returns true if the numbers prove that this message did not arrive before: its start must have had separate numbers
+   * since its first message. The position of an uncounted start is a guess, so that while one is listed, any start may
+   * have been among the older ones before.
+   */
+  isCertainlyNew({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
+    if (!isCounted(boot) || this.#arrived.has(seq)) return false;
+    if (this.#starts.some((one) => !isCounted(one.boot))) return false;
+    if (this.#starts.length === 0) return this.#arrived.size === 0;
+    return this.#starts.find((one) => one.boot === boot)?.arrived.has(seq) === false;
+  }
+
   /** Adds a message that did not arrive before. */
   arrive({ seq, boot, offset }: Numbered): void {
     if (isUnrecorded(boot)) return;

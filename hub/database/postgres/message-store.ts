@@ -6,8 +6,7 @@
 
 import { VigieError } from '../../../protocol/errors.ts';
 import { finalStatuses } from '../../../protocol/schema/remote.ts';
-import { type CommitChanges, changesOf, numberChangesOf, type PlacedMessage } from '../../core/commit.ts';
-import { isCounted } from '../../core/lives.ts';
+import { type CommitChanges, changesOf, type PlacedMessage } from '../../core/commit.ts';
 import {
   type CarMessage,
   heardAt,
@@ -17,14 +16,12 @@ import {
   recordPlaceOf,
   vinIn,
 } from '../../core/message.ts';
-import { ClassNumbers } from '../../core/numbers.ts';
 import type { IdOf, MessageStore, Saved, TakeInOptions } from '../../core/ports.ts';
-import { asConflict } from '../conflicts.ts';
 import { keepCorrections } from '../corrections.ts';
 import { keepDeliveries, MOST_WAITING } from '../event-deliveries.ts';
 import { ANY_FORGOTTEN, forgottenDigest } from '../forgotten.ts';
 import { newsOf } from '../news.ts';
-import { numbersIn, REFUSED_KEPT } from '../queries.ts';
+import { REFUSED_KEPT } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
 import { keepMonitors } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
@@ -42,8 +39,9 @@ import {
 import { columns, type Execute, numbered, type PostgresDatabase, perform } from './database.ts';
 import { keepLives } from './lives.ts';
 import { notify } from './news.ts';
+import { CommitNumbers, type OwnMessage } from './numbers.ts';
 import { behindOf, keepRecords, lateness } from './records.ts';
-import { conflictingIn, withoutRemoved } from './repetitions.ts';
+import { sortMessages, uncountedIn } from './repetitions.ts';
 import { type KnownStatus, StatusKeeper } from './statuses.ts';
 
 /** SQLSTATE classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
@@ -95,21 +93,23 @@ export class PostgresMessageStore implements MessageStore {
   ): Promise<Saved & { readonly statuses: ReadonlyMap<number, KnownStatus> }> {
     const isStored = mayStore(cars);
     const statuses: ReadonlyMap<number, KnownStatus> = new Map();
-    const known = refused.filter(({ topic }) => isStored(vinIn(textOf(topic))));
-    if (known.length > 0) await keepRefused(execute, known);
+    const unreadable = refused.filter(({ topic }) => isStored(vinIn(textOf(topic))));
+    if (unreadable.length > 0) await keepRefused(execute, unreadable);
     const own = messages.filter(({ vin }) => isStored(vin));
     if (own.length === 0) return { ...cars, fresh: [], statuses };
     const vehicles = await keepVehicles(execute, own, this.#idOf);
     const { placed, begun: lives } = await keepLives(execute, own, vehicles);
-    const inserted = await keepMessages(execute, placed, vehicles);
-    const counted = await withoutRemoved(execute, inserted);
-    const repeated = repeatedIn(placed, inserted, vehicles);
-    const conflicting = await conflictingIn(execute, repeated);
-    const kept = [...counted, ...(await keepMessages(execute, conflicting.map(asConflict), vehicles))];
+    const known = placed.map((one) => ({ ...one, vehicle: (vehicles.get(one.vin) as KnownRow).id }));
+    const numbers = await CommitNumbers.read(execute, known);
+    const { fresh, conflicts, repeated } = await sortMessages(execute, known, numbers);
+    const kept = await keepMessages(execute, fresh);
     const changes = changesOf(kept);
     await keepHeard(execute, placed, changes.heard, vehicles);
-    const again = repeated.filter((one) => !isCounted(one.message.boot) && !conflicting.includes(one));
-    await keepNumbers(execute, counted, again);
+    await numbers.add(
+      execute,
+      kept.filter((_, index) => !conflicts.has(fresh[index] as OwnMessage)),
+      uncountedIn(repeated),
+    );
     if (kept.length === 0) return { ...cars, fresh: [], lives, statuses };
     const changed = await this.#statuses.keep(execute, changes.statuses);
     await perform(execute, keepCorrections(changes.corrections));
@@ -121,10 +121,15 @@ export class PostgresMessageStore implements MessageStore {
     await perform(execute, keepMonitors(changes.monitors));
     const deliveries = await perform(execute, keepDeliveries(changes.events, this.#limit));
     await notify(execute, newsOf(kept));
-    const stored = new Set(kept.map(({ payload }) => payload));
-    const twice = new Set(conflicting.map(({ payload }) => payload).filter((payload) => stored.has(payload)));
-    const conflicts = own.filter(({ payload }) => twice.has(payload));
-    return { ...cars, fresh: kept, conflicts, lives, deliveries, statuses: changed };
+    const twice = new Set([...conflicts.values()].map(({ payload }) => payload));
+    return {
+      ...cars,
+      fresh: kept,
+      conflicts: own.filter(({ payload }) => twice.has(payload)),
+      lives,
+      deliveries,
+      statuses: changed,
+    };
   }
 
   refuses(error: unknown): boolean {
@@ -244,20 +249,10 @@ async function keepHeard(
   );
 }
 
-/** @returns the messages that were not stored before, in the order of arrival */
-async function keepMessages(
-  execute: Execute,
-  messages: readonly CarMessage[],
-  vehicles: ReadonlyMap<string, KnownRow>,
-): Promise<PlacedMessage[]> {
+/** Stores new messages. @returns them with their rows, in the same order */
+async function keepMessages(execute: Execute, messages: readonly OwnMessage[]): Promise<PlacedMessage[]> {
   if (messages.length === 0) return [];
-  const keyed = new Map<string, CarMessage & { readonly vehicle: number }>();
-  for (const one of messages) {
-    const vehicle = (vehicles.get(one.vin) as KnownRow).id;
-    const key = `${vehicle}/${one.class}/${one.message.seq}/${one.message.boot}`;
-    if (!keyed.has(key)) keyed.set(key, { ...one, vehicle });
-  }
-  const series = [...keyed.values()].flatMap((one) => {
+  const series = messages.flatMap((one) => {
     const place = isSeries(one.message.kind) ? recordPlaceOf(one.message) : undefined;
     return place === undefined ? [] : [{ one, place }];
   });
@@ -267,9 +262,9 @@ async function keepMessages(
     `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
      SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[],
        $7::smallint[], $8::bigint[], $9::bytea[])
-     ON CONFLICT DO NOTHING RETURNING id, vehicle, class, seq, boot`,
+     RETURNING id, vehicle, class, seq, boot`,
     columns(
-      [...keyed.values()].map(({ vehicle, class: priority, message, received, payload }) => {
+      messages.map(({ vehicle, class: priority, message, received, payload }) => {
         const { seq, boot, kind, at, clock } = message;
         const begin = begins.get(message) ?? Math.round(at);
         return [vehicle, priority, seq, boot, kindNumber(kind), begin, clockNumber(clock), received, payload];
@@ -277,74 +272,10 @@ async function keepMessages(
     ),
   );
   const ids = new Map(rows.map((row) => [`${row['vehicle']}/${row['class']}/${row['seq']}/${row['boot']}`, row['id']]));
-  return [...keyed].flatMap(([key, one]) => {
-    const row = ids.get(key);
-    return row === undefined ? [] : [{ ...one, row: row as number }];
+  return messages.map((one) => {
+    const { vehicle, class: priority, message } = one;
+    return { ...one, row: ids.get(`${vehicle}/${priority}/${message.seq}/${message.boot}`) as number };
   });
-}
-
-type KnownMessage = CarMessage & { readonly vehicle: number };
-
-/** Returns the messages whose numbers were stored before. */
-function repeatedIn(
-  messages: readonly CarMessage[],
-  kept: readonly PlacedMessage[],
-  vehicles: ReadonlyMap<string, KnownRow>,
-): KnownMessage[] {
-  const fresh = new Set(kept.map(({ message }) => message));
-  return messages.flatMap((one) =>
-    fresh.has(one.message) ? [] : [{ ...one, vehicle: (vehicles.get(one.vin) as KnownRow).id }],
-  );
-}
-
-async function keepNumbers(
-  execute: Execute,
-  kept: readonly PlacedMessage[],
-  repeated: readonly KnownMessage[],
-): Promise<void> {
-  const changes = [
-    ...kept.flatMap((one) => numberChangesOf(one).map((change) => ({ ...change, ...placeOf(one) }))),
-    ...repeated.map((one) => ({
-      ...placeOf(one),
-      class: one.class,
-      apply: (numbers: ClassNumbers) => numbers.arriveAgain(one.message),
-    })),
-  ];
-  if (changes.length === 0) return;
-  const values = new Map(changes.map((one) => [`${one.vehicle}/${one.class}`, { ...one, value: new ClassNumbers() }]));
-  const keys = columns([...values.values()].map(({ vehicle, class: priority }) => [vehicle, priority]));
-  const rows = await execute(
-    `SELECT numbers.* FROM unnest($1::bigint[], $2::smallint[]) AS given (vehicle, class)
-     JOIN numbers ON numbers.vehicle = given.vehicle AND numbers.class = given.class`,
-    keys,
-  );
-  for (const row of rows) {
-    const value = values.get(`${row['vehicle']}/${row['class']}`);
-    if (value !== undefined) value.value = numbersIn(row);
-  }
-  for (const one of changes) one.apply(values.get(`${one.vehicle}/${one.class}`)?.value as ClassNumbers);
-  const known = [...values.values()].filter(({ value }) => !value.isEmpty);
-  if (known.length === 0) return;
-  await execute(
-    `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due)
-     SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
-     ON CONFLICT (vehicle, class) DO UPDATE
-     SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts, missing = excluded.missing,
-       due = CASE WHEN numbers.missing = 0 AND excluded.missing > 0 THEN excluded.due ELSE numbers.due END,
-       attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.attempts END,
-       requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.requested END`,
-    columns(
-      known.map(({ vehicle, class: priority, value, received }) => {
-        const { arrived, givenUp, starts } = value.kept;
-        const runs = [arrived, givenUp, starts].map((one) => JSON.stringify(one));
-        return [vehicle, priority, ...runs, value.missing, received];
-      }),
-    ),
-  );
-}
-
-function placeOf({ vehicle, received }: KnownMessage): { readonly vehicle: number; readonly received: number } {
-  return { vehicle, received };
 }
 
 /** Stores the states of commands that cars reported. Ignores unknown commands. */

@@ -1,58 +1,97 @@
-/** Messages that arrived before, and different messages with the same number. */
-import type { PlacedMessage } from '../../core/commit.ts';
+/**
+ * Finds the new messages of a commit by the numbers of the car, under the lock of its row: no unique key can span
+ * partitions by time. Only messages with a number that may have arrived before are compared with stored ones.
+ */
+import { createHash } from 'node:crypto';
+import { classes } from '../../../protocol/classes.ts';
+import { isCounted } from '../../core/lives.ts';
 import type { CarMessage } from '../../core/message.ts';
-import { numbersIn } from '../queries.ts';
+import { asConflict } from '../conflicts.ts';
+import { kindNumber } from '../rows.ts';
 import { columns, type Execute } from './database.ts';
+import type { CommitNumbers, OwnMessage } from './numbers.ts';
 
-/** Returns the messages that have the same number as a stored message with different bytes. */
-export async function conflictingIn<T extends CarMessage & { readonly vehicle: number }>(
-  execute: Execute,
-  repeated: readonly T[],
-): Promise<T[]> {
-  if (repeated.length === 0) return [];
-  const rows = await execute(
-    `SELECT given.place FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::bytea[])
-       AS given (place, vehicle, class, seq, boot, payload)
-     JOIN messages ON messages.vehicle = given.vehicle AND messages.class = given.class AND messages.seq = given.seq
-       AND messages.boot = given.boot WHERE messages.payload <> given.payload`,
-    columns(
-      repeated.map(({ vehicle, class: priority, message: { seq, boot }, payload }, place) => [
-        place,
-        vehicle,
-        priority,
-        seq,
-        boot,
-        payload,
-      ]),
-    ),
-  );
-  const places = new Set(rows.map(({ place }) => place));
-  return repeated.filter((_, place) => places.has(place));
+/** A message that has the class and the number of another one. */
+interface StoredMessage {
+  readonly boot: number;
+  readonly contains: (payload: Uint8Array) => boolean;
 }
 
-/** Deletes the inserted rows of messages that retention had removed: their numbers stay without a message. */
-export async function withoutRemoved(execute: Execute, inserted: readonly PlacedMessage[]): Promise<PlacedMessage[]> {
-  if (inserted.length === 0) return [];
-  const keys = new Map(inserted.map(({ vehicle, class: priority }) => [`${vehicle}/${priority}`, [vehicle, priority]]));
-  const numbers = new Map(
-    (
-      await execute(
-        `SELECT numbers.* FROM unnest($1::bigint[], $2::smallint[]) AS given (vehicle, class)
-         JOIN numbers ON numbers.vehicle = given.vehicle AND numbers.class = given.class`,
-        columns([...keys.values()]),
-      )
-    ).map((row) => [`${row['vehicle']}/${row['class']}`, numbersIn(row)]),
-  );
-  const known = inserted.filter(
-    ({ vehicle, class: priority, message }) => numbers.get(`${vehicle}/${priority}`)?.has(message) === true,
-  );
-  if (known.length === 0) return [...inserted];
-  const removed = await execute(
-    `DELETE FROM messages WHERE id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT 1 FROM messages AS other
-       WHERE other.vehicle = messages.vehicle AND other.class = messages.class AND other.seq = messages.seq
-         AND other.id <> messages.id) RETURNING id`,
-    columns(known.map(({ row }) => [row])),
-  );
-  const rows = new Set(removed.map(({ id }) => id));
-  return inserted.filter(({ row }) => !rows.has(row));
+interface SortedMessages {
+  /** New messages, in the order of arrival. Conflicting ones have another start ({@link asConflict}). */
+  readonly fresh: readonly OwnMessage[];
+  /** Messages of `fresh` with the number of a different message, unchanged and as in `fresh`. */
+  readonly conflicts: ReadonlyMap<OwnMessage, CarMessage>;
+  /** Messages that are stored already. */
+  readonly repeated: readonly OwnMessage[];
+}
+
+/** Sorts the messages of a commit. Messages that retention has removed are in no list. */
+export async function sortMessages(
+  execute: Execute,
+  messages: readonly OwnMessage[],
+  numbers: CommitNumbers,
+): Promise<SortedMessages> {
+  const unsure = messages.filter((one) => !numbers.of(one).isCertainlyNew(one.message));
+  const stored = await storedLike(execute, unsure);
+  const fresh: OwnMessage[] = [];
+  const conflicts = new Map<OwnMessage, CarMessage>();
+  const repeated: OwnMessage[] = [];
+  for (const one of messages) {
+    const like = stored.get(slotOf(one)) ?? [];
+    stored.set(slotOf(one), like);
+    const keep = (kept: OwnMessage): void => {
+      fresh.push(kept);
+      like.push({ boot: kept.message.boot, contains: (payload) => Buffer.compare(payload, kept.payload) === 0 });
+    };
+    const first = like.find(({ boot }) => boot === one.message.boot);
+    if (first === undefined) {
+      if (like.length > 0 || !numbers.of(one).has(one.message)) keep(one);
+      continue;
+    }
+    const conflict = asConflict(one);
+    if (first.contains(one.payload) || like.some(({ boot }) => boot === conflict.message.boot)) repeated.push(one);
+    else {
+      conflicts.set(conflict, one);
+      keep(conflict);
+    }
+  }
+  return { fresh, conflicts, repeated };
+}
+
+/** Returns repeated messages that may change numbers ({@link ClassNumbers.arriveAgain}). */
+export function uncountedIn(repeated: readonly OwnMessage[]): readonly OwnMessage[] {
+  return repeated.filter(({ message }) => !isCounted(message.boot));
+}
+
+function slotOf({ vehicle, class: priority, message: { seq } }: OwnMessage): string {
+  return `${vehicle}/${priority}/${seq}`;
+}
+
+/** Returns the stored messages with the class and the number of each of these, of all starts. */
+async function storedLike(execute: Execute, messages: readonly OwnMessage[]): Promise<Map<string, StoredMessage[]>> {
+  const stored = new Map<string, StoredMessage[]>();
+  const slots = new Map(messages.map((one) => [slotOf(one), one]));
+  for (const [priority, { kinds }] of classes.entries()) {
+    const own = [...slots.values()].filter((one) => one.class === priority);
+    if (own.length === 0) continue;
+    const rows = await execute(
+      `SELECT messages.vehicle, messages.seq, boot, encode(sha256(payload), 'hex') AS digest
+       FROM unnest($1::int[], $2::int[]) AS given (vehicle, seq)
+       JOIN messages ON messages.vehicle = given.vehicle AND messages.class = ${priority}
+         AND messages.seq = given.seq AND kind IN (${kinds.map(kindNumber).join(', ')})`,
+      columns(own.map(({ vehicle, message: { seq } }) => [vehicle, seq])),
+    );
+    for (const { vehicle, seq, boot, digest } of rows) {
+      const slot = `${vehicle}/${priority}/${seq}`;
+      const like = stored.get(slot) ?? [];
+      stored.set(slot, like);
+      like.push({ boot: boot as number, contains: (payload) => digestOf(payload) === digest });
+    }
+  }
+  return stored;
+}
+
+function digestOf(payload: Uint8Array): string {
+  return createHash('sha256').update(payload).digest('hex');
 }

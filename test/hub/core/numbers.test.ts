@@ -209,3 +209,43 @@ test('numbers of the latest four starts stay separate, however often a car start
   expect(numbers.kept).toMatchObject({ arrived: [[1, 95]], starts: { length: 4 } });
   expect(numbers.report.missing).toEqual([[0, 0]]);
 });
+
+test('no repetition is taken for a new message, however starts and repetitions mix', () => {
+  const start = fc.record({
+    counted: fc.boolean(),
+    // Numbers that a start assigns again, because the previous one sent them from memory.
+    reused: fc.nat(3),
+    made: fc.nat(4),
+  });
+  const order = fc.array(fc.nat(60), { maxLength: 120 });
+  fc.assert(
+    fc.property(fc.array(start, { minLength: 1, maxLength: 9 }), order, fc.nat(60), (starts, places, restart) => {
+      let next = 0;
+      const messages = starts.flatMap(({ counted, reused, made }, index) => {
+        const first = Math.max(0, next - reused);
+        next = first + made;
+        const boot = counted ? index : uncountedBeside(index, index);
+        return Array.from({ length: made }, (_, offset) => ({ seq: first + offset, boot, offset }));
+      });
+      let numbers = new ClassNumbers();
+      const arrived = new Set<unknown>();
+      for (const [step, place] of places.entries()) {
+        if (step === restart) numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
+        const one = messages[place % messages.length];
+        if (one === undefined) continue;
+        if (arrived.has(one)) expect(numbers.isCertainlyNew(one)).toBe(false);
+        else numbers.arrive(one);
+        arrived.add(one);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('messages that a counted start sends in order are certainly new after its first one', () => {
+  const numbers = new ClassNumbers();
+  for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
+  expect(numbers.isCertainlyNew({ seq: 3, boot: 1 })).toBe(true);
+  expect(numbers.isCertainlyNew({ seq: 3, boot: 2 })).toBe(false);
+  expect(numbers.isCertainlyNew({ seq: 3, boot: uncountedBeside(1, 5) })).toBe(false);
+});
