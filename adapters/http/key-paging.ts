@@ -14,7 +14,7 @@ import {
   viewOf,
   writeView,
 } from './paging.ts';
-import type { KeyRange, Keyset } from './resources/car.ts';
+import type { KeyRange, Keyset, KeysSurvey } from './resources/car.ts';
 
 const ORDER = 'ascending';
 
@@ -27,22 +27,21 @@ export async function pageByKey<T extends RecordPosition>(
   const size = sizeOf(call);
   const scope = scopeOf(call, ORDER);
   const view = viewOf(call, tokens, scope);
-  const bounds = view ?? (await boundsOf(keys, call));
+  const { bounds, survey } = await surveyed(keys, call, { view, size });
   const first = addressOf(call, undefined);
   const self = `${call.base}${call.self}`;
   if (bounds === undefined) {
     return { items: [], total: 0, totalPage: 1, currentPage: 1, links: { self, first, last: first } };
   }
-  const whole: KeyRange = { from: bounds.first, to: bounds.last };
-  const total = await keys.count(whole);
+  const { total } = survey;
+  const range: KeyRange = { from: bounds.first, to: bounds.last };
   const { items, next } =
     view?.begins === false
-      ? await before(keys, whole, view.cursor, size)
-      : await from(keys, { ...whole, from: view?.cursor ?? bounds.first }, size);
+      ? { items: await before(keys, range, view.cursor, size), next: survey.next }
+      : await from(keys, { ...range, from: view?.cursor ?? bounds.first }, size);
   const [begin] = items;
-  const place = begin === undefined ? total : await keys.count({ from: bounds.first, before: begin });
-  const lastPlace = Math.max(0, Math.ceil(total / size) - 1) * size;
-  const lastBegin = await keys.nth(whole, Math.max(0, total - lastPlace - 1), true);
+  const passed = view?.begins === false ? Math.max(0, survey.before - items.length) : survey.before;
+  const place = begin === undefined ? total : passed;
   const link = (cursor: RecordPosition | undefined, begins: boolean): string =>
     cursor === undefined
       ? first
@@ -55,24 +54,37 @@ export async function pageByKey<T extends RecordPosition>(
     links: {
       self,
       first,
-      last: link(lastBegin, true),
+      // The last page begins after the last full one.
+      last: link(survey.last[(total + size - 1) % size], true),
       ...(next === undefined ? {} : { next: link(next, true) }),
       ...(place > 0 && begin !== undefined ? { prev: link(begin, false) } : {}),
     },
   };
 }
 
-/** Returns the first and last record in `indexRange`, or undefined if it contains none. */
-async function boundsOf<T extends RecordPosition>(
+interface Bounds {
+  readonly first: RecordPosition;
+  readonly last: RecordPosition;
+}
+
+/** Returns the first and last record of the collection, or undefined if it contains none. */
+async function surveyed<T extends RecordPosition>(
   keys: Keyset<T>,
   call: Call,
-): Promise<{ readonly first: RecordPosition; readonly last: RecordPosition } | undefined> {
-  const total = await keys.count({});
-  const [low, high] = indexes(call.query['indexRange'], total);
-  if (low >= high) return undefined;
-  const first = await keys.nth({}, low);
-  const last = await keys.nth({}, total - high, true);
-  return first === undefined || last === undefined ? undefined : { first, last };
+  { view, size }: { readonly view: ReturnType<typeof viewOf>; readonly size: number },
+): Promise<{ readonly bounds: Bounds | undefined; readonly survey: KeysSurvey }> {
+  if (view !== undefined) {
+    const { first: from, last: to, cursor } = view;
+    return { bounds: { first: from, last: to }, survey: await keys.survey({ range: { from, to }, size, cursor }) };
+  }
+  const survey = await keys.survey({ range: {}, size });
+  const [low, high] = indexes(call.query['indexRange'], survey.total);
+  const [last] = survey.last;
+  if (low >= high || survey.first === undefined || last === undefined) return { bounds: undefined, survey };
+  if (low === 0 && high === survey.total) return { bounds: { first: survey.first, last }, survey };
+  const [from, to] = await Promise.all([keys.nth({}, low), keys.nth({}, survey.total - high, true)]);
+  if (from === undefined || to === undefined) return { bounds: undefined, survey };
+  return { bounds: { first: from, last: to }, survey: await keys.survey({ range: { from, to }, size }) };
 }
 
 interface Part<T> {
@@ -82,19 +94,16 @@ interface Part<T> {
 }
 
 async function from<T extends RecordPosition>(keys: Keyset<T>, range: KeyRange, size: number): Promise<Part<T>> {
-  const items = await keys.read(range, size);
-  const last = items.at(-1);
-  const next = last === undefined || items.length < size ? undefined : await keys.nth({ ...range, from: last }, 1);
-  return { items, next };
+  const items = await keys.read(range, size + 1);
+  return { items: items.slice(0, size), next: items[size] };
 }
 
 async function before<T extends RecordPosition>(
   keys: Keyset<T>,
-  { from: first, to }: KeyRange,
+  { from: first }: KeyRange,
   cursor: RecordPosition,
   size: number,
-): Promise<Part<T>> {
+): Promise<readonly T[]> {
   const range: KeyRange = first === undefined ? { before: cursor } : { from: first, before: cursor };
-  const items = (await keys.read(range, size, true)).toReversed();
-  return { items, next: await keys.nth(to === undefined ? { from: cursor } : { from: cursor, to }, 0) };
+  return (await keys.read(range, size, true)).toReversed();
 }

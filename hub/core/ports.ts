@@ -32,6 +32,10 @@ export interface KnownVehicle {
   readonly lastSeen: number;
 }
 
+export interface VehicleWithStatus extends KnownVehicle {
+  readonly status: VehicleStatus;
+}
+
 /** A new life of a car's folder of records. */
 export interface BegunLife {
   readonly vin: string;
@@ -152,12 +156,32 @@ export interface HubRange {
   readonly before?: HubPosition;
 }
 
+/** Asks for the positions around a page of a range. */
+export interface HubSurveyed {
+  readonly range: HubRange;
+  /** Number of last positions. */
+  readonly size: number;
+  /** Position in the range that separates what comes before the page. If omitted, nothing does. */
+  readonly cursor?: HubPosition;
+}
+
+/** All fields are of the same time. */
+export interface HubSurvey {
+  readonly total: number;
+  readonly first: HubPosition | undefined;
+  /** Last positions, the last one first. */
+  readonly last: readonly HubPosition[];
+  /** Number of entries before the cursor, and position of the first entry at or after it. */
+  readonly before: number;
+  readonly next: HubPosition | undefined;
+}
+
 /** Returns the name of a car in addresses. The same VIN always has the same name. */
 export type IdOf = (vin: string) => string;
 
 /** A collection that is read part by part along its index. */
 export interface HubKeyset<T extends HubPosition> {
-  count(range: HubRange): Promise<number>;
+  survey(asked: HubSurveyed): Promise<HubSurvey>;
   /** Returns the position after `skip` entries. Reads positions only. `backwards`: counts from the end. */
   nth(range: HubRange, skip: number, backwards?: boolean): Promise<HubPosition | undefined>;
   /** Returns the first `limit` entries; if `backwards`, the last ones in reverse order. */
@@ -177,8 +201,10 @@ export interface VehicleReader {
   lastRecord(vin: string, collection: string): Promise<HubRecord | undefined>;
   /** Keyset of the list {@link records}, filtered by `filter`. Series have no filter. */
   recordKeys(vin: string, collection: string, filter?: RecordFilter): HubKeyset<HubRecord>;
-  /** Returns the car with this {@link IdOf id}, or undefined. */
-  vehicleById(id: string): Promise<KnownVehicle | undefined>;
+  /** Returns a car with its Status. Calls in the same turn of the event loop share a statement. */
+  view(vin: string): Promise<VehicleWithStatus | undefined>;
+  /** Returns the car with this {@link IdOf id}. */
+  viewById(id: string): Promise<VehicleWithStatus | undefined>;
   /** Cars with a VIN that starts with `prefix`, sorted by VIN. `owners`: only cars that belong to one of them. */
   vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
   /** Records of all cars except series, sorted by time, id and car. Positions are valid in this list only. */

@@ -9,6 +9,7 @@ import type {
   HubPosition,
   HubRange,
   HubRecord,
+  HubSurvey,
   KnownVehicle,
 } from '../core/ports.ts';
 import type { Owner } from '../core/registry.ts';
@@ -25,6 +26,7 @@ import {
   tableOf,
   wholeNumber,
 } from './rows.ts';
+import { compareInOrder, type SurveyPart, selectSurvey, splitId, surveyIn } from './surveys.ts';
 
 /** Returns the bounds of a query that reads an index from the lower to the upper bound. */
 function boundsOf({ from, to, before }: HubRange): {
@@ -117,10 +119,17 @@ function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Aske
     return rows.map((row) => ({ at: row['at'] as number, id: idOf(row) }));
   };
   return {
-    count: async (range) => {
-      const bounds = boundsOf(range);
-      const [row] = await select(`SELECT count(*) AS total ${within(bounds.upTo)}`, ...valuesOf(bounds));
-      return row?.['total'] as number;
+    survey: async (asked) => {
+      const part = (range: HubRange, sql: (within: string) => string, ...limit: number[]): SurveyPart => {
+        const bounds = boundsOf(range);
+        return { sql: sql(within(bounds.upTo)), values: [...valuesOf(bounds), ...limit] };
+      };
+      const rows = await selectSurvey(select, asked, {
+        count: (range) => part(range, (all) => `SELECT count(*) AS at, '' AS id, 0 AS vehicle ${all}`),
+        places: (range, limit, backwards) =>
+          part(range, (all) => `SELECT records.at, records.id, vehicle ${all} ${order(backwards)} LIMIT ?`, limit),
+      });
+      return surveyIn(rows, (row) => ({ at: row['at'] as number, id: idOf(row) }));
     },
     nth: async (range, skip, backwards = false) => (await places(range, 1, backwards, skip))[0],
     places,
@@ -152,8 +161,21 @@ function keysInParts(select: Select, asked: Asked, periods: readonly Period[]): 
     return found;
   };
   return {
-    count: async (range) =>
-      (await gathered(async (part) => [await part.count(range)])).reduce((sum, one) => sum + one, 0),
+    survey: async (asked) => {
+      const all = await gathered(async (part) => [await part.survey(asked)]);
+      const of = (found: (one: HubSurvey) => HubPosition | readonly HubPosition[] | undefined, backwards = false) =>
+        inOrder(
+          all.flatMap((one) => found(one) ?? []),
+          backwards,
+        );
+      return {
+        total: all.reduce((sum, { total }) => sum + total, 0),
+        first: of(({ first }) => first)[0],
+        last: of(({ last }) => last, true).slice(0, asked.size),
+        before: all.reduce((sum, { before }) => sum + before, 0),
+        next: of(({ next }) => next)[0],
+      };
+    },
     nth: async (range, skip, backwards = false) => {
       const places = await gathered((part) => part.places(range, skip + 1, backwards));
       return inOrder(places, backwards)[skip];
@@ -163,19 +185,8 @@ function keysInParts(select: Select, asked: Asked, periods: readonly Period[]): 
   };
 }
 
-/** Splits the id of a record in a list of many cars, where the id also contains the car. */
-function splitId(id: string): [id: string, vehicle: number] {
-  const end = id.lastIndexOf(' ');
-  const vehicle = Number(id.slice(end + 1));
-  return end === -1 || !Number.isSafeInteger(vehicle) ? [id, 0] : [id.slice(0, end), vehicle];
-}
-
 function inOrder<T extends HubPosition>(records: readonly T[], backwards: boolean): T[] {
-  const sorted = records.toSorted((a, b) => {
-    if (a.at !== b.at) return a.at - b.at;
-    const [[id, vehicle], [otherId, otherVehicle]] = [splitId(a.id), splitId(b.id)];
-    return id < otherId ? -1 : id > otherId ? 1 : vehicle - otherVehicle;
-  });
+  const sorted = records.toSorted(compareInOrder);
   return backwards ? sorted.reverse() : sorted;
 }
 
@@ -230,9 +241,17 @@ export function vehicleKeys(
     ...(owned?.values ?? []),
   ];
   return {
-    count: async (range) => {
-      const [row] = await select(`SELECT count(*) AS total ${within(boundsOf(range).upTo)}`, ...valuesOf(range));
-      return row?.['total'] as number;
+    survey: async (asked) => {
+      const part = (range: HubRange, sql: (within: string) => string, ...limit: number[]): SurveyPart => ({
+        sql: sql(within(boundsOf(range).upTo)),
+        values: [...valuesOf(range), ...limit],
+      });
+      const rows = await selectSurvey(select, asked, {
+        count: (range) => part(range, (all) => `SELECT count(*) AS at, '' AS id, 0 AS vehicle ${all}`),
+        places: (range, limit, backwards) =>
+          part(range, (all) => `SELECT 0 AS at, vin AS id, 0 AS vehicle ${all} ${order(backwards)} LIMIT ?`, limit),
+      });
+      return surveyIn(rows, ({ id }) => ({ at: 0, id: id as string }));
     },
     nth: async (range, skip, backwards = false) => {
       const sql = `SELECT vin ${within(boundsOf(range).upTo)} ${order(backwards)} LIMIT 1 OFFSET ?`;

@@ -5,7 +5,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Run } from '../../protocol/runs.ts';
 import type { Capture } from '../../protocol/schema/capture.ts';
-import { isAfter, isSeries, type MessageOrder, pieceOf } from '../core/message.ts';
+import { isAfter, isSeries, type MessageOrder } from '../core/message.ts';
 import { ClassNumbers, type KeptStart } from '../core/numbers.ts';
 import type {
   CallbackCommand,
@@ -25,9 +25,21 @@ import type {
   VehicleLife,
   VehicleNumbers,
   VehicleReader,
+  VehicleWithStatus,
 } from '../core/ports.ts';
 import type { Owner } from '../core/registry.ts';
-import { type KeptStatus, VehicleStatus } from '../core/vehicle-status.ts';
+import type { VehicleStatus } from '../core/vehicle-status.ts';
+import {
+  type RecordName,
+  readNewest,
+  readPieces,
+  readRecords,
+  readViews,
+  recordNameText,
+  VIEWS,
+  viewIn,
+} from './batched-reads.ts';
+import { Batches } from './batches.ts';
 import { fleetRecordKeys, recordKeys, vehicleKeys } from './keysets.ts';
 import {
   ACROSS_CARS,
@@ -42,7 +54,7 @@ import {
   withMessages,
 } from './rows.ts';
 
-export type { Select, SqlRow, SqlValue } from './rows.ts';
+export { type Select, type SqlRow, type SqlValue, statusIn } from './rows.ts';
 
 /** Number of newest refused messages to keep, so that people can look for the cause. */
 export const REFUSED_KEPT = 1_000;
@@ -68,9 +80,20 @@ const COMMANDS = `SELECT * FROM commands WHERE vehicle = ${CAR}`;
 
 export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit<CommandStore, 'add'> {
   readonly #select: Select;
+  readonly #views: Batches<string, VehicleWithStatus>;
+  readonly #records: Batches<RecordName, HubRecord>;
+  readonly #pieces: Batches<RecordName, HubRecord>;
+  readonly #newest: Batches<RecordName, HubRecord>;
 
   constructor(select: Select) {
     this.#select = select;
+    this.#views = new Batches(
+      (vin) => vin,
+      (vins) => readViews(select, vins),
+    );
+    this.#records = new Batches(recordNameText, (names) => readRecords(select, names));
+    this.#pieces = new Batches(recordNameText, (names) => readPieces(select, names));
+    this.#newest = new Batches(recordNameText, (names) => readNewest(select, names));
   }
 
   async vehicles(): Promise<readonly KnownVehicle[]> {
@@ -147,38 +170,25 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     return changed.length > 0;
   }
 
+  view(vin: string): Promise<VehicleWithStatus | undefined> {
+    return this.#views.load(vin);
+  }
+
+  async viewById(id: string): Promise<VehicleWithStatus | undefined> {
+    const [row] = await this.#select(`${VIEWS} WHERE public_id = ?`, id);
+    return row && viewIn(row);
+  }
+
   async status(vin: string): Promise<VehicleStatus | undefined> {
-    const [row] = await this.#select(
-      'SELECT document FROM vehicles LEFT JOIN status ON status.vehicle = vehicles.id WHERE vin = ?',
-      vin,
-    );
-    return row && statusIn(row);
+    return (await this.view(vin))?.status;
   }
 
   async record(vin: string, collection: string, id: string): Promise<HubRecord | undefined> {
-    const { read, own, value } = tableOf(collection);
-    if (!isSeries(collection)) {
-      const [row] = await this.#select(`${read()} WHERE ${own} AND records.id = ?`, vin, value, id);
-      return row && recordIn(row);
-    }
-    const piece = pieceOf(id);
-    if (piece === undefined) return undefined;
-    const [row] = await this.#select(
-      `${read()} WHERE ${own} AND class = ? AND seq = ? AND records.boot = ?`,
-      vin,
-      value,
-      classOf(collection),
-      piece.seq,
-      piece.boot,
-    );
-    return row && recordIn(row);
+    return (isSeries(collection) ? this.#pieces : this.#records).load({ vin, collection, id });
   }
 
-  async lastRecord(vin: string, collection: string): Promise<HubRecord | undefined> {
-    const { read, own, value } = tableOf(collection);
-    const sql = `${read()} WHERE ${own} ORDER BY records.at DESC, records.id DESC LIMIT 1`;
-    const [row] = await this.#select(sql, vin, value);
-    return row && recordIn(row);
+  lastRecord(vin: string, collection: string): Promise<HubRecord | undefined> {
+    return this.#newest.load({ vin, collection, id: '' });
   }
 
   async *records(vin: string, collection: string, from?: number, to?: number): AsyncGenerator<HubRecord, void> {
@@ -230,12 +240,6 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
 
   vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }> {
     return vehicleKeys(this.#select, prefix, owners);
-  }
-
-  async vehicleById(id: string): Promise<KnownVehicle | undefined> {
-    const sql = 'SELECT vin, first_seen, last_seen FROM vehicles WHERE public_id = ?';
-    const [row] = await this.#select(sql, id);
-    return row && knownVehicle(row);
   }
 
   fleetRecordKeys(collection: string, asked: FleetRecordsAsked = {}): HubKeyset<FleetRecord> {
@@ -332,11 +336,6 @@ export function numbersIn({ arrived, given_up: givenUp, starts }: SqlRow): Class
     givenUp: JSON.parse(givenUp as string) as readonly Run[],
     starts: JSON.parse(starts as string) as readonly KeptStart[],
   });
-}
-
-/** Reads the Status from a row. Returns an empty Status if there is no row. */
-export function statusIn({ document }: SqlRow): VehicleStatus {
-  return new VehicleStatus(typeof document === 'string' ? (JSON.parse(document) as KeptStatus) : undefined);
 }
 
 function fleetRecordIn(row: SqlRow): FleetRecord {

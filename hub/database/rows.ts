@@ -9,6 +9,7 @@ import { isCountedSql, lifeOfSql } from '../core/lives.ts';
 import { isSeries } from '../core/message.ts';
 import type { HubRecord, KnownVehicle } from '../core/ports.ts';
 import type { Owner } from '../core/registry.ts';
+import { type KeptStatus, VehicleStatus } from '../core/vehicle-status.ts';
 
 export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
@@ -114,4 +115,9 @@ export function recordIn({ id, at, payload, behind }: SqlRow): HubRecord {
   const { kind, body } = message;
   const late = latenessIn(message, behind);
   return { id: id as string, at: at as number, record: late === 0 ? body : shiftInstants(bodies[kind], body, late) };
+}
+
+/** Reads the Status from a row. Returns an empty Status if there is no row. */
+export function statusIn({ document }: SqlRow): VehicleStatus {
+  return new VehicleStatus(typeof document === 'string' ? (JSON.parse(document) as KeptStatus) : undefined);
 }

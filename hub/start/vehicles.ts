@@ -21,7 +21,14 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import { presentTrip } from '../../protocol/schema/trip.ts';
 import { disassemble } from '../../protocol/slots.ts';
-import type { FleetRecord, HubKeyset, HubPosition, KnownVehicle, VehicleReader } from '../core/ports.ts';
+import type {
+  FleetRecord,
+  HubKeyset,
+  HubPosition,
+  KnownVehicle,
+  VehicleReader,
+  VehicleWithStatus,
+} from '../core/ports.ts';
 import type { Owner } from '../core/registry.ts';
 import { VehicleStatus } from '../core/vehicle-status.ts';
 
@@ -56,16 +63,17 @@ export function servedVehicles(
     sources.set(vin, source);
     return source;
   };
-  const open = async (vin: string, firstSeen: number): Promise<VehicleView> => {
-    const status = (await reader.status(vin)) ?? new VehicleStatus();
-    return vehicleView({ vin, firstSeen, status, records: sourceOf(vin), defaults });
-  };
-  const outlineOf = ({ vin, firstSeen }: Pick<KnownVehicle, 'vin' | 'firstSeen'>): VehicleOutline => {
-    return { vehicle: { id: idOf(vin), vin, createdAt: firstSeen }, open: () => open(vin, firstSeen) };
-  };
+  const viewOf = ({ vin, firstSeen, status }: VehicleWithStatus): VehicleView =>
+    vehicleView({ vin, firstSeen, status, records: sourceOf(vin), defaults });
+  const outlineOf = ({ vin, firstSeen }: KnownVehicle): VehicleOutline => ({
+    vehicle: { id: idOf(vin), vin, createdAt: firstSeen },
+    // A car that was forgotten meanwhile has no Status.
+    open: async () =>
+      (await byVin(vin)) ?? viewOf({ vin, firstSeen, lastSeen: firstSeen, status: new VehicleStatus() }),
+  });
   const byVin = async (vin: string): Promise<VehicleView | undefined> => {
-    const known = await reader.vehicle(vin);
-    return known && open(vin, known.firstSeen);
+    const known = await reader.view(vin);
+    return known && viewOf(known);
   };
   const listed = (prefix: string, owners: readonly Owner[] | undefined): Keyset<ListedVehicle> => {
     return mapped(reader.vehicleKeys(prefix, owners), ({ at, id, vehicle }) => ({
@@ -89,9 +97,8 @@ export function servedVehicles(
     vehicles: (prefix) => listed(prefix, to?.owners),
     byVin: async (vin) => (to?.includes(vin) === false ? undefined : byVin(vin)),
     byId: async (id) => {
-      const known = await reader.vehicleById(id);
-      if (known === undefined || to?.includes(known.vin) === false) return undefined;
-      return open(known.vin, known.firstSeen);
+      const known = await reader.viewById(id);
+      return known === undefined || to?.includes(known.vin) === false ? undefined : viewOf(known);
     },
     records: {
       keys: (collection, filter) => recordsOf(reader.fleetRecordKeys(collection, { owners: to?.owners, filter })),
@@ -115,7 +122,7 @@ export function servedVehicles(
 /** Maps the entries of a collection. */
 function mapped<T extends HubPosition, U extends HubPosition>(keys: HubKeyset<T>, of: (one: T) => U): Keyset<U> {
   return {
-    count: (range) => keys.count(range),
+    survey: (asked) => keys.survey(asked),
     nth: (range, skip, backwards) => keys.nth(range, skip, backwards),
     read: async (range, limit, backwards) => (await keys.read(range, limit, backwards)).map(of),
   };

@@ -170,7 +170,7 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
     for await (const _ of reader.records(ONE, collection, NOON));
   }
   for await (const _ of reader.captureParts(ONE));
-  await reader.vehicleById('nobody');
+  await reader.viewById('nobody');
   await reader.fleetRecord('trip', 'a1', owners);
   const place = { at: NOON, id: 'a0' };
   const ranges: readonly HubRange[] = [{}, { from: place, to: place }, { before: place }];
@@ -185,7 +185,7 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
   ];
   for (const keys of keysets) {
     for (const range of ranges) {
-      await keys.count(range);
+      await keys.survey({ range, size: 1, cursor: place });
       for (const backwards of [false, true]) {
         const at: HubPosition | undefined = await keys.nth(range, 1, backwards);
         await keys.read(at === undefined ? range : { from: at }, 1, backwards);

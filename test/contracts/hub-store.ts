@@ -13,6 +13,7 @@ import type {
   VehicleReader,
 } from '../../hub/core/ports.ts';
 import type { Registry } from '../../hub/core/registry.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { factsOf, matches, type RecordFilter } from '../../protocol/interface/record-filter.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
@@ -318,7 +319,14 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
               (to === undefined || compare(one, to) <= 0) &&
               (before === undefined || compare(one, before) < 0),
           );
-          expect(await keys.count(range)).toBe(naive.length);
+          const cursor = naive[1] ?? naive[0];
+          expect(await keys.survey({ range, size: 2, ...defined({ cursor }) })).toEqual({
+            total: naive.length,
+            first: naive[0],
+            last: naive.toReversed().slice(0, 2),
+            before: naive.filter((one) => cursor !== undefined && compare(one, cursor) < 0).length,
+            next: naive.find((one) => cursor !== undefined && compare(one, cursor) >= 0),
+          });
           for (const backwards of [false, true]) {
             const inOrder = backwards ? naive.toReversed() : naive;
             const read = (await keys.read(range, 3, backwards)).map(({ at, id }) => ({ at, id }));
@@ -389,7 +397,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
         for (const { keys, naive } of sets) {
           const whole: readonly HubRecord[] = await keys.read({}, 99);
           expect(whole.map(({ record }) => record)).toEqual(naive.map(({ record }) => record));
-          expect(await keys.count({})).toBe(naive.length);
+          expect((await keys.survey({ range: {}, size: 3 })).total).toBe(naive.length);
           const places = whole.map(({ at, id }) => ({ at, id }));
           for (const [index, from] of places.entries()) {
             if (index % 11 !== 0) continue;
@@ -398,7 +406,10 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
             const before = naive.slice(0, index).map(({ record }) => record);
             const backwards = await keys.read({ before: from }, 4, true);
             expect(backwards.map(({ record }: HubRecord) => record)).toEqual(before.toReversed().slice(0, 4));
-            expect(await keys.count({ from })).toBe(rest.length);
+            const survey = await keys.survey({ range: {}, size: 3, cursor: from });
+            expect([survey.total, survey.before, survey.next]).toEqual([naive.length, index, from]);
+            expect([survey.first, survey.last]).toEqual([places[0], places.toReversed().slice(0, 3)]);
+            expect((await keys.survey({ range: { from }, size: 1 })).total).toBe(rest.length);
             expect(await keys.nth({ from }, 2)).toEqual(places[index + 2]);
             expect(await keys.nth({ to: from }, 1, true)).toEqual(places[index - 1]);
           }
@@ -416,7 +427,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       await hub.registry.add(OTHER, [{ kind: 'user', id: 'ada' }], NOON);
       const newest = async (asked: object): Promise<unknown[]> => {
         const keys = hub.reader.fleetRecordKeys('trip', { newest: true, ...asked });
-        expect(await keys.count({})).toBe((await keys.read({}, 9)).length);
+        expect((await keys.survey({ range: {}, size: 1 })).total).toBe((await keys.read({}, 9)).length);
         return (await keys.read({}, 9)).map(({ vin, record }) => [vin, (record as Trip).id]);
       };
       expect(await newest({})).toEqual([
@@ -734,7 +745,7 @@ export async function useEveryQuery({
   const fleets = [reader.fleetRecordKeys('trip'), reader.fleetRecordKeys('trip', { newest: true })];
   for (const keys of [reader.recordKeys(ONE, 'trip'), ...fleets, reader.vehicleKeys('VF3')]) {
     for (const range of [{}, { from: place, to: place }, { before: place }]) {
-      await keys.count(range);
+      await keys.survey({ range, size: 1, cursor: place });
       for (const backwards of [false, true]) {
         await keys.nth(range, 1, backwards);
         await keys.read(range, 1, backwards);

@@ -30,9 +30,29 @@ export interface KeyRange {
   readonly before?: KeyPosition;
 }
 
+/** Asks for the positions around a page of a range. */
+export interface KeysSurveyed {
+  readonly range: KeyRange;
+  /** Number of last positions. */
+  readonly size: number;
+  /** Position in the range that separates what comes before the page. If omitted, nothing does. */
+  readonly cursor?: KeyPosition;
+}
+
+/** All fields are of the same time. */
+export interface KeysSurvey {
+  readonly total: number;
+  readonly first: KeyPosition | undefined;
+  /** Last positions, the last one first. */
+  readonly last: readonly KeyPosition[];
+  /** Number of records before the cursor, and position of the first one at or after it. */
+  readonly before: number;
+  readonly next: KeyPosition | undefined;
+}
+
 /** A collection that is read in parts, along an index. */
 export interface Keyset<T extends KeyPosition> {
-  count(range: KeyRange): Promise<number>;
+  survey(asked: KeysSurveyed): Promise<KeysSurvey>;
   /** Returns the position after skipping `skip` records; reads only positions. `backwards`: counts from the end. */
   nth(range: KeyRange, skip: number, backwards?: boolean): Promise<KeyPosition | undefined>;
   /** Returns the first `limit` records, or with `backwards` the last ones, newest first. */

@@ -102,7 +102,8 @@ describePeer('initdb', 'PostgreSQL', () => {
     const keys = reader.recordKeys(vin, 'waypoint');
     await keys.nth({}, 99, true);
     await keys.read({ from: { at: NOON + 30_000_000, id: '' } }, 60);
-    await keys.count({ from: { at: NOON + 30_000_000, id: '' }, before: { at: NOON + 36_000_000, id: '' } });
+    const range = { from: { at: NOON + 30_000_000, id: '' }, before: { at: NOON + 36_000_000, id: '' } };
+    await keys.survey({ range, size: 20 });
 
     const read: number[] = [];
     for (const [sql, values] of asked) {
@@ -112,7 +113,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     }
     await database.close();
     // Sorting by id within one time reads one or more rows past the last.
-    expect(read.map((rows) => Math.floor(rows / 20) * 20)).toEqual([0, 0, 200, 200, 100, 60, 100]);
+    expect(read.map((rows) => Math.floor(rows / 20) * 20)).toEqual([0, 0, 200, 200, 100, 60, 120]);
   });
 });
 
