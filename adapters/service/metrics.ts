@@ -138,7 +138,8 @@ export function pageOf<S>(
       instrument.reset();
       for (const [value, labels = {}] of definition.values(now)) instrument.inc(labels, value);
     }
-    return { type: registry.contentType, body: await registry.metrics() };
+    // The library separates metrics by blank lines, which the format has no need for. Values have no line breaks.
+    return { type: registry.contentType, body: (await registry.metrics()).replaceAll(/\n+/g, '\n') };
   };
 }
 
