@@ -15,6 +15,7 @@ import { hubKeysCommand } from './hub-keys.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
 import { forgetCarCommand, listCarsCommand, openHubCommand, removeCarCommand } from './hub-registry.ts';
 import { rolloutCommand } from './hub-rollout.ts';
+import { hubStatusCommand } from './hub-status.ts';
 import { hubTokenCommand } from './hub-token.ts';
 import {
   chosenPorts,
@@ -73,7 +74,8 @@ the next start continues with the same data.`,
     .addCommand(hubKeysCommand())
     .addCommand(rolloutCommand())
     .addCommand(backupCommand())
-    .addCommand(restoreCommand());
+    .addCommand(restoreCommand())
+    .addCommand(hubStatusCommand());
 }
 
 /** Exit status if another hub has taken this hub's name (sysexits.h, EX_CONFIG): a restart would take it back. */

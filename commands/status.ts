@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { droppedBy, type LinkDetails } from '../agent/health/health.ts';
@@ -8,7 +7,9 @@ import { configurationDefaults } from '../config/defaults.ts';
 import { classes } from '../protocol/classes.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { size, span } from './amounts.ts';
 import { finishUnread, formatOf, Lines } from './output.ts';
+import { readSocket } from './socket-report.ts';
 
 interface Options {
   readonly config?: string;
@@ -32,7 +33,10 @@ Exit status 0, 1 when it is stuck or in its minimal mode, 2 when no agent runs.`
 async function status(options: Options): Promise<void> {
   finishUnread();
   const data = folderOf(options);
-  const report = await ask(join(data, STATUS_SOCKET));
+  const report = await readSocket<StatusReport>(join(data, STATUS_SOCKET), {
+    program: 'agent',
+    absent: 'no agent runs here (vigie run; a bench has no status): name its folder with --data or -c',
+  });
   const lines = new Lines();
   if (formatOf(options.format) === 'ndjson') lines.line(JSON.stringify(report));
   else for (const line of describe(report)) lines.line(line);
@@ -48,38 +52,6 @@ export function folderOf({ config, data }: Pick<Options, 'config' | 'data'>): st
   if (configuration !== undefined) return configuration.data;
   throw new VigieError('configuration.wrong', 'it has errors (`vigie check`); name the folder with --data', {
     where: config,
-  });
-}
-
-/** Longest wait in ms for an answer of the agent. If there is none, the agent is busy. */
-const PATIENCE = 5_000;
-
-function ask(socket: string): Promise<StatusReport> {
-  return new Promise((resolve, reject) => {
-    const fail = (why: string, cause?: unknown): void =>
-      reject(new VigieError('input.unreadable', why, { where: socket, cause }));
-    const asked = request({ socketPath: socket, path: '/status', timeout: PATIENCE }, (response) => {
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => pieces.push(piece));
-      response.on('end', () => {
-        try {
-          resolve(JSON.parse(Buffer.concat(pieces).toString('utf8')) as StatusReport);
-        } catch (error) {
-          fail('the process that answers here is not an agent', error);
-        }
-      });
-    });
-    asked.on('timeout', () => asked.destroy(new Error('the agent does not answer')));
-    asked.on('error', (error: NodeJS.ErrnoException) => {
-      const nobody = ['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(error.code ?? '');
-      fail(
-        nobody
-          ? 'no agent runs here (vigie run; a bench has no status): name its folder with --data or -c'
-          : error.message,
-        error,
-      );
-    });
-    asked.end();
   });
 }
 
@@ -140,16 +112,4 @@ function describeLink(details: LinkDetails, at: number): string {
       ? ''
       : `, certificate ${left > 0 ? `for ${span(left)}` : 'expired'} (${new Date(certificateExpires).toISOString().slice(0, 10)})`;
   return `${state} for ${span(at - since)}${why}${broker === undefined ? '' : `, ${broker}`}${version}, keep-alive ${keepalive} s, ${counted(counts.attempts, 'attempt')}, lost ${counted(counts.losses, 'time')}${certificate}`;
-}
-
-function size(bytes: number): string {
-  if (bytes < 10_000) return `${bytes} B`;
-  return bytes < 10 * 2 ** 20 ? `${(bytes / 1024).toFixed(0)} KiB` : `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-}
-
-function span(ms: number): string {
-  const seconds = Math.max(0, ms) / 1000;
-  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
 }

@@ -49,7 +49,7 @@ export const variables: readonly Variable[] = [
 ];
 
 /** Variables of the program that replace no field. */
-export const otherVariables: readonly string[] = ['VIGIE_DEBUG', 'VIGIE_SEED_KEYS'];
+export const otherVariables: readonly string[] = ['VIGIE_DEBUG', 'VIGIE_SEED_KEYS', 'VIGIE_TOKEN'];
 
 /** Environment variables of a process, e.g. `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -113,6 +113,7 @@ export function accessPage(): string {
     ),
     section('Metrics and status of a car', accessTable.filter(at('car metrics'))),
     section('Metrics and health of a hub', accessTable.filter(at('hub metrics'))),
+    section('Socket in the directory of a hub', accessTable.filter(at('hub socket'))),
     section('Enrolment at a hub', accessTable.filter(at('enrolment'))),
   ].join('\n\n')}\n`;
 }

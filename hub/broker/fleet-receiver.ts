@@ -10,6 +10,7 @@ import type { MqttAddress } from '../../adapters/mqtt/link.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { parseTopic, presenceFilter, retainedOf, upFilter, upTopic } from '../../protocol/topics.ts';
 import type { HeldLock, HubLocks, HubLog } from '../core/ports.ts';
+import type { BrokerState } from '../core/status.ts';
 
 export interface FleetReceiverOptions {
   readonly address: Omit<MqttAddress, 'clientId' | 'sessionExpiry'>;
@@ -60,6 +61,8 @@ export class FleetReceiver {
   readonly #options: FleetReceiverOptions;
   readonly #stopping = new AbortController();
   #client: CloudClient | undefined;
+  /** The client that receives messages of cars: {@link #client} if the broker has shared subscriptions. */
+  #receivingClient: CloudClient | undefined;
   #claimed = false;
   /** Resolves when the first message arrives. */
   readonly #receiving: Promise<void>;
@@ -83,6 +86,13 @@ export class FleetReceiver {
     const receiver = new FleetReceiver(options);
     await receiver.#connect();
     return receiver;
+  }
+
+  state(): BrokerState {
+    return {
+      connected: this.#client?.connected === true,
+      receiving: this.#receivingClient?.connected === true,
+    };
   }
 
   /** Publishes to a car. Rejects with `link.lost` if disconnected; the broker then has not received the message. */
@@ -174,7 +184,10 @@ export class FleetReceiver {
       await new Promise<void>((resolve) => {
         this.#turns = this.#receiveInTurn(resolve);
       });
-    } else if (fresh) void this.#readRetained(client, abilities);
+      return;
+    }
+    this.#receivingClient = client;
+    if (fresh) void this.#readRetained(client, abilities);
   }
 
   async #claimName(client: CloudClient, claim: string): Promise<void> {
@@ -306,10 +319,12 @@ export class FleetReceiver {
       await client.close();
       throw error;
     }
+    this.#receivingClient = client;
     log.info('hub.receiving', { broker: address.url, group });
     settled();
     if (fresh !== undefined) void this.#readRetained(client, fresh);
     const reason = await until;
+    this.#receivingClient = undefined;
     await client.close();
     return reason;
   }

@@ -3,6 +3,8 @@
 import { type Metric, type MetricValue, pageOf } from '../../adapters/service/metrics.ts';
 import type { HubMeasurements } from '../core/measures.ts';
 import type { MissingNumbers } from '../core/ports.ts';
+import type { BrokerState } from '../core/status.ts';
+import type { DiskUsage } from '../core/trends.ts';
 import type { UnregisteredTotals } from '../core/unregistered.ts';
 
 interface HubSnapshot {
@@ -11,6 +13,7 @@ interface HubSnapshot {
   readonly uptime: number;
   /** Number of messages that wait for a commit. */
   readonly waiting: number;
+  readonly broker: BrokerState;
   /** Values from the database. Undefined if it does not answer. */
   readonly kept:
     | {
@@ -18,6 +21,7 @@ interface HubSnapshot {
         readonly missing: readonly MissingNumbers[];
         readonly deliveries: { readonly waiting: number; readonly receivers: number };
         readonly unregistered: UnregisteredTotals;
+        readonly disk: DiskUsage;
       }
     | undefined;
 }
@@ -60,6 +64,17 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
     kept === undefined || counted.failing ? 0 : 1,
   ),
   metric('gauge', 'uptime_seconds', 'Time since the start', ({ uptime }) => uptime / 1000),
+  metric('gauge', 'broker_connected', '1 while the broker is connected', ({ broker }) => Number(broker.connected)),
+  metric(
+    'gauge',
+    'receiving',
+    '1 while this hub receives messages of cars, 0 while another hub of the group does',
+    ({ broker }) => Number(broker.receiving),
+  ),
+  metric('gauge', 'database_up', '1 while the database answers', ({ kept }) => Number(kept !== undefined)),
+  metric('gauge', 'database_bytes', 'Size of the database', ({ kept }) => kept?.disk.bytes),
+  metric('gauge', 'disk_free_bytes', 'Free space for the SQLite file', ({ kept }) => kept?.disk.free),
+  metric('gauge', 'disk_bytes', 'Size of the disk of the SQLite file', ({ kept }) => kept?.disk.total),
   metric('gauge', 'cars', 'Cars in the database', ({ kept }) => kept?.cars),
   metric(
     'gauge',

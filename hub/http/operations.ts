@@ -9,6 +9,7 @@ import { overviewOperations } from './overview-operations.ts';
 import { query, reading, writing } from './reading.ts';
 import { rolloutOperations } from './rollout-operations.ts';
 import { signalOperations } from './signals.ts';
+import { statusOperations } from './status.ts';
 
 const vehiclePath = '/vigie/v1/vehicles/{vin}';
 const remotesPath = `${vehiclePath}/remotes`;
@@ -64,4 +65,5 @@ export const hubOperations: readonly Operation[] = [
   ...liveOperations,
   ...overviewOperations,
   ...rolloutOperations,
+  ...statusOperations,
 ];

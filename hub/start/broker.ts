@@ -4,6 +4,7 @@ import { EmbeddedBroker, type EmbeddedBrokerOptions, type MqttAddress } from '..
 import { VigieError } from '../../protocol/errors.ts';
 import { downFilter, isVin, parseTopic, retainedOf } from '../../protocol/topics.ts';
 import type { HeldLock, HubLocks, HubLog } from '../core/ports.ts';
+import type { BrokerState } from '../core/status.ts';
 
 /** An external broker. */
 export interface ExternalBroker {
@@ -17,6 +18,7 @@ export interface ExternalBroker {
 export interface HubBroker {
   /** Address of the broker, for display. */
   readonly url: string;
+  state(): BrokerState;
   /** Passes a message to the broker. Rejects if the broker does not accept it. */
   publish(topic: string, payload: Uint8Array): Promise<void>;
   /** Clears the topics and all other topics of the car that the broker retains. Rejects if it cannot clear them. */
@@ -56,6 +58,7 @@ export async function startEmbedded(
   const { url } = await broker.start();
   return {
     url,
+    state: () => ({ connected: true, receiving: true }),
     publish: (topic, payload) => broker.publish(topic, payload),
     clearRetained: (vin) => broker.clearRetained(retainedOf(vin).filters),
     endClients: (mayStay) => broker.endClients(mayStay),
@@ -93,6 +96,7 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
     const { url } = broker.address;
     return {
       url: typeof url === 'string' ? url : url.join(', '),
+      state: () => receiver.state(),
       publish: (topic, payload) => receiver.publish(topic, payload),
       clearRetained: (vin, topics) => receiver.clearRetained(vin, topics),
       stop: async () => {

@@ -19,8 +19,10 @@ import type {
 import type { Registry } from '../core/registry.ts';
 import type { RetentionStore } from '../core/retention.ts';
 import type { RolloutStore } from '../core/rollout-store.ts';
+import type { DiskReader } from '../core/trends.ts';
 import { UNREGISTERED_BOUNDS, type UnregisteredBounds, type UnregisteredStore } from '../core/unregistered.ts';
 import { postgresDeliveries, SqlDeliveries, sqliteDeliveries } from '../database/deliveries.ts';
+import { postgresDisk, sqliteDisk } from '../database/disk.ts';
 import {
   LocalNews,
   SqlDueTimes,
@@ -53,6 +55,7 @@ export interface HubDatabase {
   readonly retention: RetentionStore;
   readonly unregistered: UnregisteredStore;
   readonly locks: HubLocks;
+  readonly disk: DiskReader;
   readonly news: HubNews;
   close(): Promise<void>;
 }
@@ -83,6 +86,7 @@ export async function onSqlite(
       place: async () => undefined,
       acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }),
     },
+    disk: sqliteDisk(database.select, file),
     news,
     close: async () => database.close(),
   };
@@ -125,6 +129,7 @@ export async function onPostgres(url: string, { limit, clock, log, bounds }: Pos
     retention: new SqlRetention(database, 'FOR UPDATE'),
     unregistered: new SqlUnregistered(database, UNREGISTERED_LOCK, bounds),
     locks: new PostgresLocks(url),
+    disk: postgresDisk(database.select),
     news,
     close: async () => {
       await news.end();

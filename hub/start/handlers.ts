@@ -23,6 +23,7 @@ import { overviewHandlers } from '../http/overview.ts';
 import { resendOf } from '../http/resend.ts';
 import { rolloutHandlers } from '../http/rollouts.ts';
 import { signalHandlers } from '../http/signals.ts';
+import { statusHandlers } from '../http/status.ts';
 import { eventsSeenBy, ownersIn, seeingOnly, servedTo, visibleCars } from './access.ts';
 import { withBooks } from './books.ts';
 import { digestOf } from './clients.ts';
@@ -46,6 +47,8 @@ export interface HandlersParts {
   readonly tiles: MapTiles | undefined;
   readonly vehicle: VehicleDefaults | undefined;
   readonly pushKey: Parameters<typeof overviewHandlers>[0]['pushKey'];
+  /** Returns the state of the hub. */
+  readonly status: Parameters<typeof statusHandlers>[0];
   readonly clock: Clock;
 }
 
@@ -80,6 +83,7 @@ export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf>
       ...signalHandlers(reader),
       'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
       ...rolloutHandlers(rollouts),
+      ...statusHandlers(parts.status),
       ...commandHandlers(desk),
     }),
   };

@@ -3,17 +3,21 @@ import { join } from 'node:path';
 import { type ListenAddress, type StatusServer, serve } from '../../adapters/service/status-server.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import type { HubStatus } from '../../protocol/interface/own/hub-status.ts';
 import type { DeliveryStore } from '../core/deliveries.ts';
 import type { Intake } from '../core/intake.ts';
 import type { HubMeasures } from '../core/measures.ts';
 import type { NumbersStore, OverviewReader } from '../core/ports.ts';
+import type { BrokerState } from '../core/status.ts';
+import type { DiskReader } from '../core/trends.ts';
 import type { UnregisteredStore } from '../core/unregistered.ts';
 import { hubMetricsPage } from '../http/metrics.ts';
+import { UNREGISTERED_CARS } from '../http/status.ts';
 
 /** Name of the socket in the directory of a hub. */
 export const HUB_SOCKET = 'hub.sock';
 
-interface HubHealthParts {
+export interface HubHealthParts {
   readonly data: string;
   /** Port on the loopback interface; 0 for any free port. If omitted, there is no port. */
   readonly port?: number;
@@ -21,11 +25,15 @@ interface HubHealthParts {
   readonly host?: string;
   readonly measures: HubMeasures;
   readonly intake: Pick<Intake, 'waiting'>;
+  readonly broker: { state(): BrokerState };
+  /** Returns the state of the hub. */
+  readonly status: (limit: number) => Promise<HubStatus>;
   readonly database: {
     readonly overviewReader: Pick<OverviewReader, 'countVehicles'>;
     readonly reader: Pick<NumbersStore, 'missingNumbers'>;
     readonly deliveries: Pick<DeliveryStore, 'totals'>;
     readonly unregistered: Pick<UnregisteredStore, 'totals'>;
+    readonly disk: DiskReader;
   };
   readonly clock: Clock;
   readonly log: Log;
@@ -42,19 +50,21 @@ interface HubHealth {
 /** Starts the servers. Rejects with `input.unreadable` if the port is in use. */
 export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
   const { data, port, host = '127.0.0.1', measures, intake, clock, log } = parts;
-  const { overviewReader, reader, deliveries: deliveryStore, unregistered } = parts.database;
+  const { overviewReader, reader, deliveries: deliveryStore, unregistered, disk } = parts.database;
   const begun = clock.monotonic();
   const metrics = hubMetricsPage(async () => ({
     counted: measures.snapshot(),
     uptime: clock.monotonic() - begun,
     waiting: intake.waiting,
+    broker: parts.broker.state(),
     kept: await Promise.all([
       overviewReader.countVehicles(),
       reader.missingNumbers(),
       deliveryStore.totals(),
       unregistered.totals(),
+      disk.usage(),
     ]).then(
-      ([cars, missing, deliveries, aside]) => ({ cars, missing, deliveries, unregistered: aside }),
+      ([cars, missing, deliveries, aside, usage]) => ({ cars, missing, deliveries, unregistered: aside, disk: usage }),
       (error: Error) => {
         log.warn('hub.database.silent', { error: error.message });
         return undefined;
@@ -70,12 +80,19 @@ export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
     const cars = await countHealthy();
     return { type: 'application/json', body: `${JSON.stringify({ status: 'ok', cars })}\n` };
   };
+  const status = async (): Promise<{ type: string; body: string }> => {
+    return { type: 'application/json', body: `${JSON.stringify(await parts.status(UNREGISTERED_CARS))}\n` };
+  };
   const servers: StatusServer[] = [];
   const close = async (): Promise<void> => {
     for (const server of servers) await server.close();
   };
   const open = async (place: ListenAddress): Promise<StatusServer> => {
-    const server = await serve(place, { '/metrics': metrics, '/health': health }, 'hub metrics');
+    const pages = { '/metrics': metrics, '/health': health };
+    // The status contains VINs: only the user of the hub may read it without a token.
+    const server = await (place.kind === 'unix'
+      ? serve(place, { ...pages, '/status': status }, 'hub socket')
+      : serve(place, pages, 'hub metrics'));
     servers.push(server);
     return server;
   };

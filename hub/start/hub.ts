@@ -20,6 +20,7 @@ import type { HubOptions, HubParts, HubStart } from './options.ts';
 import { startBroker, startDeliveries, startIntake, startUnregistered } from './receiving.ts';
 import { startRounds } from './rounds.ts';
 import { hubViews, startCarEnrolment, startHealth, startInterface } from './serving.ts';
+import { startStatus } from './status.ts';
 
 export type { HubOptions } from './options.ts';
 
@@ -92,12 +93,13 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   teardowns.unshift(onRegistry);
   const resends = startRounds(start, parts);
-  const health = await startHealth(start, parts, intake);
+  const status = startStatus(start, parts, { intake, broker: running.broker });
+  const health = await startHealth(start, parts, { intake, broker: running.broker, status });
   const changed = (): void => {
     monitors.wake();
     deliveries.changed();
   };
-  const shown = { ...parts, ...views, resends, changed, pushKey: channels.pushKey };
+  const shown = { ...parts, ...views, resends, changed, status, pushKey: channels.pushKey };
   const server = await startInterface(start, shown, health);
   const trust = join(keysFolder(options.data), 'trust.json');
   const enrolment = await startCarEnrolment(start, parts, running, server, trust);

@@ -6,7 +6,6 @@ import { defined } from '../../protocol/defined.ts';
 import { operations } from '../../protocol/interface/operations.ts';
 import { defaultsOf, interfaceSettings } from '../../protocol/settings.ts';
 import { EventReader } from '../core/events.ts';
-import type { Intake } from '../core/intake.ts';
 import { LiveFeed } from '../core/live.ts';
 import { FleetOverview } from '../core/overview.ts';
 import { Viewers } from '../core/viewers.ts';
@@ -17,7 +16,7 @@ import { hubGates } from './access.ts';
 import type { HubBroker } from './broker.ts';
 import type { HubDatabase } from './database.ts';
 import { type HandlersParts, hubHandlers } from './handlers.ts';
-import { serveHealth } from './health.ts';
+import { type HubHealthParts, serveHealth } from './health.ts';
 import { type HubParts, type HubStart, LOCAL } from './options.ts';
 import type { RunningBroker } from './receiving.ts';
 
@@ -47,10 +46,10 @@ type Health = Awaited<ReturnType<typeof serveHealth>>;
 export async function startHealth(
   { options: { data, metrics: port, hosts }, clock, log, teardowns }: HubStart,
   { database, measures }: HubParts,
-  intake: Intake,
+  running: Pick<HubHealthParts, 'intake' | 'broker' | 'status'>,
 ): Promise<Health> {
   const health = await serveHealth({
-    ...{ data, database, measures, intake, clock, log },
+    ...{ data, database, measures, clock, log, ...running },
     ...defined({ port, host: hosts?.metrics }),
   });
   teardowns.unshift(() => health.close());

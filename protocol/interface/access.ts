@@ -15,8 +15,8 @@ import { operationById, operations } from './operations.ts';
  */
 export type Principal = 'anyone' | Side | 'caller' | 'machine' | 'token' | 'certificate';
 
-/** The server: interface of a car or a hub, metrics of either, enrolment of a hub. */
-export type Server = 'car' | 'hub' | 'car metrics' | 'hub metrics' | 'enrolment';
+/** The server: interface of a car or a hub, metrics of either, socket in the directory of a hub, enrolment of a hub. */
+export type Server = 'car' | 'hub' | 'car metrics' | 'hub metrics' | 'hub socket' | 'enrolment';
 
 export interface AccessRow {
   readonly servers: readonly Server[];
@@ -111,6 +111,7 @@ const ofHub: readonly AccessRow[] = [
   ...hub(any(...both), 'GET /vigie/v1/vehicles'),
   ...hub(any(), 'GET /vigie/v1/orders', `GET ${ofCar}/car`),
   ...hub(scoped(position), 'GET /vigie/v1/positions'),
+  ...hub(scoped(['hub:status:read']), 'GET /vigie/v1/status'),
   ...hub(scoped([], [...dataScopes, ...commands]), 'GET /vigie/v1/events', 'GET /vigie/v1/live', `GET ${ofCar}/live`),
   ...hub(scoped([], both), `GET ${ofCar}/values`),
   ...hub(scoped(telemetry), `GET ${ofCar}/numbers`, `GET ${ofCar}/faults`),
@@ -146,7 +147,7 @@ const open: readonly AccessRow[] = [
   ...rows(['hub'], 'anyone')(none, 'GET /vigie/v1/sign-in', 'GET /vigie/v1/signed-in', 'POST /vigie/v1/signed-in'),
 ];
 
-const metrics: readonly AccessRow[] = (['car metrics', 'hub metrics'] as const).flatMap((server) =>
+const metrics: readonly AccessRow[] = (['car metrics', 'hub metrics', 'hub socket'] as const).flatMap((server) =>
   rows([server], 'machine')(none, ...metricsPaths[server].map((path) => `GET ${path}` as const)),
 );
 

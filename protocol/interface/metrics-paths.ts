@@ -2,4 +2,5 @@
 export const metricsPaths = {
   'car metrics': ['/status', '/metrics'],
   'hub metrics': ['/health', '/metrics'],
+  'hub socket': ['/health', '/metrics', '/status'],
 } as const;

@@ -108,7 +108,7 @@ describe('examples that are not typed', () => {
     const used = new Map<string, { readonly option: string; readonly where: string }[]>();
     for (const name of pages) {
       const mentions = read(name).matchAll(
-        /(?:^ {4}|`|npx )vigie ([a-z]+(?: make| list| add| remove| forget| open| token| keys renew| keys end| rollout)?)(?![a-z-])([^`\n#|&]*)/gm,
+        /(?:^ {4}|`|npx )vigie ([a-z]+(?: make| list| add| remove| forget| open| token| keys renew| keys end| rollout| status| audit)?)(?![a-z-])([^`\n#|&]*)/gm,
       );
       for (const [text, command = '', rest = ''] of mentions) {
         const where = `${name}: ${text.trim()}`;

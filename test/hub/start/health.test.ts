@@ -17,6 +17,9 @@ import { MemoryLog } from '../../rig/log.ts';
 import { NOON, ONE, OTHER, payloadOf, trip } from '../messages.ts';
 
 const unregistered = { totals: async () => ({ cars: 0, messages: 0, bytes: 0 }) };
+const disk = { usage: async () => ({ bytes: 5 }) };
+const broker = { state: () => ({ connected: true, receiving: false }) };
+const status = async () => Promise.reject(new Error('not read'));
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-health-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -82,6 +85,9 @@ test('metrics report messages, lag, backlog, missing numbers, gaps, outcomes and
     expect(Object.keys(values).filter((name) => name.includes(ONE))).toEqual([]);
     expect(body).toContain('vigie_hub_missing_numbers{class="0"} 0\n');
     expect(body).not.toContain('vigie_frames_total');
+    expect(body).not.toContain('\n\n');
+    expect(values).toMatchObject({ vigie_hub_broker_connected: 1, vigie_hub_receiving: 1, vigie_hub_database_up: 1 });
+    expect(values['vigie_hub_disk_free_bytes']).toBeLessThan(values['vigie_hub_disk_bytes'] ?? 0);
     expect(await read(where, '/health')).toEqual({ status: 200, body: '{"status":"ok","cars":2}\n' });
     expect((await read(where, '/other')).status).toBe(404);
   }
@@ -100,6 +106,8 @@ test('while the database is away, health and vigie_hub_up report it, and the cou
     port: 0,
     measures,
     intake: { waiting: 7 },
+    broker,
+    status,
     clock,
     log: new MemoryLog(),
     database: {
@@ -107,6 +115,7 @@ test('while the database is away, health and vigie_hub_up report it, and the cou
       reader: { missingNumbers: silent },
       deliveries: { totals: silent },
       unregistered,
+      disk,
     },
   });
   onTestFinished(() => served.close());
@@ -114,6 +123,8 @@ test('while the database is away, health and vigie_hub_up report it, and the cou
   const values = valuesIn((await read(where, '/metrics')).body);
   expect(values['vigie_hub_up']).toBeUndefined();
   expect(values['vigie_hub_waiting_messages']).toBe(7);
+  expect(values).toMatchObject({ vigie_hub_broker_connected: 1 });
+  expect(values['vigie_hub_receiving'] ?? values['vigie_hub_database_up']).toBeUndefined();
   expect(await read(where, '/health')).toEqual({ status: 500, body: 'no database\n' });
 });
 
@@ -125,8 +136,10 @@ test('health is bad after a failed commit until one succeeds', async () => {
     reader: { missingNumbers: async () => [] },
     deliveries: { totals: async () => ({ waiting: 0, receivers: 0 }) },
     unregistered,
+    disk,
   };
-  const served = await serveHealth({ data, measures, intake: { waiting: 0 }, database, clock, log: new MemoryLog() });
+  const parts = { data, measures, intake: { waiting: 0 }, broker, status, database, clock, log: new MemoryLog() };
+  const served = await serveHealth(parts);
   onTestFinished(() => served.close());
   const where = { socketPath: join(data, HUB_SOCKET) };
   measures.commitFailed();
@@ -146,5 +159,7 @@ test('docs list exactly the metrics that the hub exports', () => {
 test('sums of seconds have at most millisecond digits', () => {
   const counted = { ...new HubMeasures(clock).snapshot(), lag: [18] };
   const lag = hubMetrics.find(({ name }) => name === 'vigie_hub_lag_seconds_total');
-  expect(lag?.values({ counted, uptime: 0, waiting: 0, kept: undefined })).toEqual([[0.018, { class: '0' }]]);
+  expect(lag?.values({ counted, uptime: 0, waiting: 0, broker: broker.state(), kept: undefined })).toEqual([
+    [0.018, { class: '0' }],
+  ]);
 });
