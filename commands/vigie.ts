@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run.ts')).runCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
   decode: async () => (await import('./decode.ts')).decodeCommand(),
+  export: async () => (await import('./export.ts')).exportCommand(),
   inspect: async () => (await import('./inspect.ts')).inspectCommand(),
   scan: async () => (await import('./scan.ts')).scanCommand(),
   status: async () => (await import('./status.ts')).statusCommand(),

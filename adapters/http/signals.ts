@@ -135,7 +135,8 @@ export function unknownSignal(name: string, known: Iterable<string>): VigieError
   return new VigieError('request.unknown', `there is no signal ${name}${hint === undefined ? '' : `; ${hint}`}`);
 }
 
-function momentOf(text: string | undefined, name: string): number | undefined {
+/** Reads a time of a query, UTC ms. @throws VigieError `input.malformed` */
+export function momentOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined;
   const at = instantOf(text);
   if (at !== undefined) return at;

@@ -3,5 +3,6 @@ export { openDocument } from './document.ts';
 export { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
 export { lockDirectory } from './lock.ts';
 export { MemoryRecords, type MemoryStore, memoryOutboxStore, memoryStore } from './memory.ts';
+export { readMessages } from './message-reading.ts';
 export { claimFormat, FIRST_START, FORMAT, readFormat, refuseNewer } from './record-format.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';

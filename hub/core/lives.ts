@@ -55,10 +55,22 @@ export class Lives {
   }
 }
 
-/** Returns the distance from the lowest start of the life. Earlier agents counted from 1. */
+/** Returns the distance from the lowest start of the life. */
 function offsetIn(first: number, boot: number): number {
-  const lowest = first < STARTS_BEFORE ? 0 : first - STARTS_BEFORE;
-  return (boot - lowest + BOOTS) % BOOTS;
+  return (boot - lowestBoot(first) + BOOTS) % BOOTS;
+}
+
+/** Returns `boot` of the lowest start of the life. Earlier agents counted from 1. */
+function lowestBoot(first: number): number {
+  return first < STARTS_BEFORE ? 0 : first - STARTS_BEFORE;
+}
+
+/** Returns `boot` in the messages of a start, from its number at the hub. `lives`: those of the car, oldest first. */
+export function bootOf(start: number, lives: readonly Pick<Life, 'first'>[]): number {
+  const offset = start % LIFE_SIZE;
+  if (offset >= UNCOUNTED_START) return UNCOUNTED_BOOT + offset - UNCOUNTED_START;
+  if (offset >= UNRECORDED_START) return UNRECORDED_BOOT + offset - UNRECORDED_START;
+  return (lowestBoot(lives[lifeOf(start)]?.first ?? 0) + offset) % BOOTS;
 }
 
 /** Returns the lowest number that a start of this life can have at the hub. */

@@ -1,9 +1,11 @@
 /** Ports of the hub. Adapters implement them, and the code that builds a hub passes them in. */
 import type { FailureCause } from '../../protocol/errors.ts';
+import type { ExportContent } from '../../protocol/interface/own/message-pages.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Log } from '../../protocol/log-events.ts';
 import type { Run } from '../../protocol/runs.ts';
 import type { Capture } from '../../protocol/schema/capture.ts';
+import type { Kind } from '../../protocol/schema/kind.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
@@ -188,6 +190,30 @@ export interface HubKeyset<T extends HubPosition> {
   read(range: HubRange, limit: number, backwards?: boolean): Promise<readonly T[]>;
 }
 
+/** A stored message of a car, for an export. */
+export interface StoredMessage {
+  readonly class: number;
+  readonly seq: number;
+  /** Number of the start at the hub ({@link ./lives.ts}). */
+  readonly boot: number;
+  readonly kind: Kind;
+  /** UTC ms; of a piece of a series the corrected time of its first reading. */
+  readonly at: number;
+  /** Correction of its start in ms; 0 if there was none. */
+  readonly behind: number;
+  /** Omitted if the message is not wanted. */
+  readonly payload?: Uint8Array;
+}
+
+/** Selects messages: those of a content, and of a period if they are pieces of series, have their payload. */
+export interface MessagesAsked {
+  readonly content: ExportContent;
+  readonly from?: number;
+  readonly to?: number;
+  readonly after?: { readonly class: number; readonly seq: number; readonly boot: number };
+  readonly limit: number;
+}
+
 /** Reads committed data that cars have sent. All hubs on a database see the same data. */
 export interface VehicleReader {
   /** Sorted by VIN. */
@@ -209,6 +235,8 @@ export interface VehicleReader {
   vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
   /** Records of all cars except series, sorted by time, id and car. Positions are valid in this list only. */
   fleetRecordKeys(collection: string, asked?: FleetRecordsAsked): HubKeyset<FleetRecord>;
+  /** Messages by class, number and start, at most `limit`. */
+  messages(vin: string, asked: MessagesAsked): Promise<readonly StoredMessage[]>;
   /** Parts of the captures that a car has made. */
   captureParts(vin: string): AsyncIterable<Capture>;
   /** Returns the record of any car with this id. `owners`: only cars that belong to one of them. */

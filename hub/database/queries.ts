@@ -19,9 +19,11 @@ import type {
   HubRecord,
   KeptCommand,
   KnownVehicle,
+  MessagesAsked,
   MissingNumbers,
   NumbersStore,
   ResendStore,
+  StoredMessage,
   VehicleLife,
   VehicleNumbers,
   VehicleReader,
@@ -41,6 +43,7 @@ import {
 } from './batched-reads.ts';
 import { Batches } from './batches.ts';
 import { fleetRecordKeys, recordKeys, vehicleKeys } from './keysets.ts';
+import { messageRows } from './message-pages.ts';
 import {
   ACROSS_CARS,
   CAR,
@@ -215,6 +218,10 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
         end,
       );
     }
+  }
+
+  messages(vin: string, asked: MessagesAsked): Promise<readonly StoredMessage[]> {
+    return messageRows(this.#select, vin, asked);
   }
 
   async *captureParts(vin: string): AsyncGenerator<Capture, void> {

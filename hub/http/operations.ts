@@ -5,6 +5,7 @@ import { idempotencyKey } from '../../protocol/interface/parameters/query.ts';
 import { requestBody } from '../../protocol/interface/schemas/requests.ts';
 import { diagnosticsOperations } from './diagnostics.ts';
 import { liveOperations } from './live-operations.ts';
+import { messageOperations } from './messages.ts';
 import { overviewOperations } from './overview-operations.ts';
 import { query, reading, writing } from './reading.ts';
 import { rolloutOperations } from './rollout-operations.ts';
@@ -62,6 +63,7 @@ export const hubOperations: readonly Operation[] = [
   ),
   ...diagnosticsOperations,
   ...signalOperations,
+  ...messageOperations,
   ...liveOperations,
   ...overviewOperations,
   ...rolloutOperations,

@@ -17,6 +17,7 @@ import type { Viewers } from '../core/viewers.ts';
 import { commandHandlers } from '../http/commands.ts';
 import { diagnosticsHandlers } from '../http/diagnostics.ts';
 import { liveHandlers } from '../http/live.ts';
+import { messageHandlers } from '../http/messages.ts';
 import { monitorsOf } from '../http/monitors.ts';
 import { numbersOf } from '../http/numbers.ts';
 import { overviewHandlers } from '../http/overview.ts';
@@ -81,6 +82,7 @@ export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf>
         captures: (vin) => viewOfParts(() => reader.captureParts(vin)),
       }),
       ...signalHandlers(reader),
+      ...messageHandlers(reader),
       'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
       ...rolloutHandlers(rollouts),
       ...statusHandlers(parts.status),

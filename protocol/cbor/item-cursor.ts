@@ -158,7 +158,7 @@ function half(bits: number): number {
 }
 
 /** Returns the end of the item that starts at the first byte. */
-function endOfItem(bytes: Uint8Array): number {
+export function endOfItem(bytes: Uint8Array): number {
   let position = 0;
   for (let items = 1; items > 0; items--) {
     const first = bytes[position]!;

@@ -114,6 +114,7 @@ const ofHub: readonly AccessRow[] = [
   ...hub(scoped(['hub:status:read']), 'GET /vigie/v1/status'),
   ...hub(scoped([], [...dataScopes, ...commands]), 'GET /vigie/v1/events', 'GET /vigie/v1/live', `GET ${ofCar}/live`),
   ...hub(scoped([], both), `GET ${ofCar}/values`),
+  ...hub(scoped([], [...dataScopes, ...commands]), `GET ${ofCar}/messages`),
   ...hub(scoped(telemetry), `GET ${ofCar}/numbers`, `GET ${ofCar}/faults`),
   ...hub(scoped(both), `GET ${ofCar}/captures`, `GET ${ofCar}/captures/{cid}`),
   // Only the car knows which of its signals are positions.

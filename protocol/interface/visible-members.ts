@@ -56,7 +56,12 @@ export const eventScopes: Readonly<Partial<Record<Kind, Scope>>> = {
 
 /** Returns the event as visible to the caller; undefined if it is hidden. */
 export function seenEvent(sees: Sees, event: FleetEvent): FleetEvent | undefined {
-  const { kind, body } = event;
+  const body = seenRecord(sees, event.kind, event.body);
+  return body === undefined ? undefined : { ...event, body };
+}
+
+/** Returns the body of a record, a command or an event as visible to the caller; undefined if it is hidden. */
+export function seenRecord(sees: Sees, kind: Kind, body: FleetEvent['body']): FleetEvent['body'] | undefined {
   const scope = eventScopes[kind];
   const isSeen =
     kind === 'remote'
@@ -64,7 +69,7 @@ export function seenEvent(sees: Sees, event: FleetEvent): FleetEvent | undefined
       : kind === 'event'
         ? [...eventScopesOf(body)].every(sees)
         : scope !== undefined && sees(scope);
-  return isSeen ? { ...event, body: withoutHidden(sees, body) as FleetEvent['body'] } : undefined;
+  return isSeen ? (withoutHidden(sees, body) as FleetEvent['body']) : undefined;
 }
 
 /** Returns true if the caller sees a command in the audit trail: as a state of the car, or as one it may send. */

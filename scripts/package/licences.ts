@@ -27,6 +27,8 @@ const bundled = [
   '@peculiar/x509',
   'cli-progress',
   'commander',
+  'hyparquet',
+  'hyparquet-writer',
   'openid-client',
   'pg',
   // pg uses this package only if it is installed; the bundle contains an empty module instead.

@@ -55,6 +55,8 @@ export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^npx vigie send VF3\S+ doors /, 'test/commands/presence.test.ts'],
   [/^npx vigie send VIN collect file /, 'test/commands/orders.test.ts'],
   [/^npx vigie bench --broker /, 'test/commands/hub-registry.test.ts'],
+  [/^vigie export VF3\S+ --hub /, 'test/contracts/hub-export.ts'],
+  [/^vigie export VF3\S+ --data /, 'test/commands/export/export.test.ts'],
   [/^vigie bench --home-assistant$/, 'test/commands/exits.engine.test.ts'],
   [/^mosquitto_sub -t 'vigie\/plain/, 'test/commands/exits.engine.test.ts'],
   [/^npx vigie bench --cars /, 'test/commands/bench-fleet.test.ts'],

@@ -12,7 +12,19 @@ export interface Ended {
 }
 
 /** Commands that release all resources before they end. Only these may run here. */
-const WITHIN = new Set(['decode', 'inspect', 'check', 'keys', 'status', 'send', 'scan', 'replay', 'enroll', '--help']);
+const WITHIN = new Set([
+  'decode',
+  'inspect',
+  'check',
+  'keys',
+  'status',
+  'send',
+  'scan',
+  'replay',
+  'enroll',
+  'export',
+  '--help',
+]);
 
 export function runsWithin(args: readonly string[]): boolean {
   // `vigie hub` is a server. With a word after it, it changes the registry and ends.

@@ -1,0 +1,3 @@
+import { hubExportContract } from '../../contracts/hub-export.ts';
+
+hubExportContract('SQLite', async () => ({}));
