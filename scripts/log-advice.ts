@@ -85,6 +85,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'hub.news.lost': 'check the database, if it does not come back',
   'hub.receiving.failed': 'check the broker and the rights of the hub there',
   'hub.registry.unread': 'check the database',
+  'hub.partitions.failed': 'check the database: without the tables, old messages are removed more slowly',
   'hub.retention.failed': 'check the database',
   'hub.retention.paused': 'check the clock of the hub, if cars are driving',
   'hub.store.failed': 'check the database; the cars send the messages again',

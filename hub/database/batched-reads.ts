@@ -5,7 +5,7 @@ import type { Kind } from '../../protocol/schema/kind.ts';
 import { pieceOf } from '../core/message.ts';
 import type { HubRecord, VehicleWithStatus } from '../core/ports.ts';
 import { padded } from './batches.ts';
-import { knownVehicle, recordIn, type Select, type SqlRow, statusIn, withMessages } from './rows.ts';
+import { kindNumber, knownVehicle, recordIn, type Select, type SqlRow, statusIn, withMessages } from './rows.ts';
 
 export const VIEWS = `SELECT vin, first_seen, last_seen, document FROM vehicles
   LEFT JOIN status ON status.vehicle = vehicles.id`;
@@ -85,17 +85,26 @@ export async function readPieces(
   if (pieces.length === 0) return new Map();
   const given = padded(pieces);
   const rows = await select(
-    `WITH given (vin, collection, class, seq, boot) AS (VALUES ${given.map(() => `(?, ?, ${PIECE})`).join(', ')})
+    `WITH given (vin, collection, class, kind, seq, boot) AS (VALUES ${given.map(() => `(?, ?, ${PIECE})`).join(', ')})
      SELECT given.vin, given.collection, records.vehicle, records.id, records.at, payload, behind
      FROM given JOIN vehicles ON vehicles.vin = given.vin JOIN series AS records ON records.vehicle = vehicles.id
-       AND records.class = given.class AND records.seq = given.seq AND records.boot = given.boot
+       AND records.class = given.class AND records.kind = given.kind AND records.seq = given.seq AND records.boot = given.boot
      LEFT JOIN corrections ON corrections.vehicle = records.vehicle AND corrections.boot = records.boot`,
-    ...given.flatMap(({ vin, collection, seq, boot }): Values => [vin, collection, classOf(collection), seq, boot]),
+    ...given.flatMap(
+      ({ vin, collection, seq, boot }): Values => [
+        vin,
+        collection,
+        classOf(collection),
+        kindNumber(collection),
+        seq,
+        boot,
+      ],
+    ),
   );
   return byName(rows);
 }
 
-const PIECE = 'CAST(? AS smallint), CAST(? AS int), CAST(? AS bigint)';
+const PIECE = 'CAST(? AS smallint), CAST(? AS smallint), CAST(? AS int), CAST(? AS bigint)';
 
 function byName(
   rows: readonly SqlRow[],

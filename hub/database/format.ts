@@ -24,15 +24,17 @@ export interface SqlTypes {
   readonly keyed: string;
   /** SQL for the id of a piece of a series, from `boot` and `seq` (`pieceId` of hub/core/message.ts). */
   readonly piece: string;
+  /** Returns statements for the table of messages, with these columns, and its indexes. */
+  messages(columns: string): string;
 }
 
 const SERIES = `kind IN (${seriesKinds.map(kindNumber).join(', ')})`;
 
 /**
- * Version of the schema. Each change raises it, and a hub refuses databases of other versions. After the first release,
- * a change also needs a migration.
+ * Version of the schema. Each change raises it. A hub upgrades databases of the previous version (`upgrade.ts` for
+ * PostgreSQL) and refuses all others.
  */
-export const FORMAT = 6;
+export const FORMAT = 7;
 
 /** Returns the error for a database of another format. `instead` says what the user can do instead. */
 export function otherFormat(found: number, instead: string, where: string): VigieError {
@@ -40,8 +42,41 @@ export function otherFormat(found: number, instead: string, where: string): Vigi
   return new VigieError('usage.wrong', text, { where });
 }
 
+/**
+ * Returns statements for the messages, stored as received. kind and clock are places in the lists of the protocol. at is
+ * when a message was made, or when a piece of a series begins, which is corrected when the car learns the time later.
+ */
+export function messageTables(types: SqlTypes): string {
+  const { counted, long, int, short, bytes, piece } = types;
+  return `${types.messages(`
+    id ${counted},
+    at ${long} NOT NULL,
+    received ${long} NOT NULL,
+    vehicle ${int} NOT NULL,
+    seq ${int} NOT NULL,
+    boot ${long} NOT NULL,
+    class ${short} NOT NULL,
+    kind ${short} NOT NULL,
+    clock ${short} NOT NULL,
+    payload ${bytes} NOT NULL`)}
+  CREATE VIEW series AS
+    SELECT vehicle, kind, class, at, ${piece} AS id, boot, seq, payload FROM messages WHERE ${SERIES};`;
+}
+
+/** Messages by arrival and kind. The class comes first so that no search for events takes this index. */
+export const BY_ARRIVAL = 'CREATE INDEX messages_by_arrival ON messages (class, kind, (received / 1000));';
+
+/** Messages that may contain an event, and those that records and deliveries name. */
+export const eventIndexes = (table: string): string => `
+  CREATE INDEX events ON ${table} (id, vehicle, kind) WHERE ${EVENTS};
+  CREATE INDEX events_of_car ON ${table} (vehicle, id) WHERE ${EVENTS};`;
+
+/** Pieces of series, each of which is its own record. */
+export const seriesIndex = (name: string, table: string): string =>
+  `CREATE INDEX ${name} ON ${table} (vehicle, kind, at) WHERE ${SERIES};`;
+
 export function tables(types: SqlTypes): string {
-  const { key, counted, long, int, short, real, text, bytes, flag, no, table, keyed, piece } = types;
+  const { key, counted, long, int, short, real, text, bytes, flag, no, table, keyed } = types;
   return `
   CREATE TABLE vehicles (
     id ${key},
@@ -55,31 +90,7 @@ export function tables(types: SqlTypes): string {
     public_id ${text} NOT NULL
   )${table};
   CREATE INDEX vehicles_by_public_id ON vehicles (public_id);
-  -- As they came; the unique key makes a repetition harmless. kind and clock are places in the lists of the protocol. at is
-  -- when a message was made, or when a piece of a series begins, which is corrected where the car learnt the time later.
-  CREATE TABLE messages (
-    id ${counted},
-    at ${long} NOT NULL,
-    received ${long} NOT NULL,
-    vehicle ${int} NOT NULL,
-    seq ${int} NOT NULL,
-    boot ${long} NOT NULL,
-    class ${short} NOT NULL,
-    kind ${short} NOT NULL,
-    clock ${short} NOT NULL,
-    payload ${bytes} NOT NULL,
-    UNIQUE (vehicle, class, seq, boot)
-  )${table};
-  -- Messages of a kind that were kept long enough. The class comes first so that no search for events takes this index; the
-  -- many messages of a second share one entry of PostgreSQL.
-  CREATE INDEX messages_by_arrival ON messages (class, kind, (received / 1000));
-  -- Messages that may tell of an event, and those that records and deliveries name.
-  CREATE INDEX events ON messages (id, vehicle, kind) WHERE ${EVENTS};
-  CREATE INDEX events_of_car ON messages (vehicle, id) WHERE ${EVENTS};
-  -- A piece of a series is a record by itself.
-  CREATE INDEX series_by_time ON messages (vehicle, kind, at) WHERE ${SERIES};
-  CREATE VIEW series AS
-    SELECT vehicle, kind, class, at, ${piece} AS id, boot, seq, payload FROM messages WHERE ${SERIES};
+  ${messageTables(types)}
   -- The message that has the present form of a record; at and began are corrected where the car learnt the time later.
   -- began, trip, distance (km), duration (s) and state (or the kind of an alarm, or whether a fault is active) are what lists
   -- are filtered by.
@@ -420,4 +431,8 @@ export const SQLITE: SqlTypes = {
   table: ' STRICT',
   keyed: ' STRICT, WITHOUT ROWID',
   piece: "printf('%x-%x', boot, seq)",
+  // The unique key makes a repetition harmless.
+  messages: (columns) => `CREATE TABLE messages (${columns}, UNIQUE (vehicle, class, seq, boot)) STRICT;
+  ${BY_ARRIVAL}${eventIndexes('messages')}
+  ${seriesIndex('series_by_time', 'messages')}`,
 };

@@ -88,7 +88,8 @@ export class SqlRetention implements RetentionStore {
       ...parts.map((part): SqlStatement => {
         const values = part.map(() => `(${MARKS})`).join(', ');
         return [
-          `DELETE FROM messages WHERE (vehicle, class, seq, boot) IN (VALUES ${values}) RETURNING id`,
+          `DELETE FROM messages WHERE kind = ? AND (vehicle, class, seq, boot) IN (VALUES ${values}) RETURNING id`,
+          kindNumber(kind),
           ...part.flat(),
         ];
       }),

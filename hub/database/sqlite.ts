@@ -170,6 +170,8 @@ export class SqliteDatabase implements RegistryDatabase {
   #prepare(): void {
     const { user_version: found } = this.one('PRAGMA user_version') as { user_version: number };
     if (found === FORMAT) return;
+    // Format 7 differs on PostgreSQL only.
+    if (found === 6) return void this.#database.exec(`PRAGMA user_version = ${FORMAT}`);
     if (found !== 0) throw otherFormat(found, 'choose another directory with --data', this.#where);
     if (this.one('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined) {
       throw new VigieError('input.unreadable', 'is the database of another program: choose another directory', {

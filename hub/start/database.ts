@@ -14,10 +14,11 @@ import type {
   NumbersStore,
   OverviewReader,
   ResendStore,
+  Timer,
   VehicleReader,
 } from '../core/ports.ts';
 import type { Registry } from '../core/registry.ts';
-import type { RetentionStore } from '../core/retention.ts';
+import type { RetentionDays, RetentionStore } from '../core/retention.ts';
 import type { RolloutStore } from '../core/rollout-store.ts';
 import type { DiskReader } from '../core/trends.ts';
 import { UNREGISTERED_BOUNDS, type UnregisteredBounds, type UnregisteredStore } from '../core/unregistered.ts';
@@ -105,16 +106,29 @@ interface PostgresParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly bounds?: UnregisteredBounds;
+  readonly retention?: RetentionDays | undefined;
 }
 
 /** Opens PostgreSQL. Loads the client library only here, so that a hub on SQLite does not load it. */
-export async function onPostgres(url: string, { limit, clock, log, bounds }: PostgresParts): Promise<HubDatabase> {
-  const { PostgresCommandStore, PostgresDatabase, PostgresLocks, PostgresMessageStore, PostgresNews } = await import(
-    '../database/postgres/index.ts'
-  );
-  const database = await PostgresDatabase.open(url, log);
-  const news = new PostgresNews({ url, log, after: (delay, due) => clock.after(delay, due) });
+export async function onPostgres(
+  url: string,
+  { limit, clock, log, bounds, retention: days = {} }: PostgresParts,
+): Promise<HubDatabase> {
+  const {
+    PartitionedRetention,
+    Partitions,
+    PostgresCommandStore,
+    PostgresDatabase,
+    PostgresLocks,
+    PostgresMessageStore,
+    PostgresNews,
+  } = await import('../database/postgres/index.ts');
+  const database = await PostgresDatabase.open(url, log, days);
+  const after: Timer = (delay, due) => clock.after(delay, due);
+  const news = new PostgresNews({ url, log, after });
   await news.begin();
+  const partitions = new Partitions({ database, days, clock, after, log });
+  await partitions.begin();
   return {
     store: new PostgresMessageStore(database, idOf, limit),
     reader: new SqlReader(database.select),
@@ -126,12 +140,13 @@ export async function onPostgres(url: string, { limit, clock, log, bounds }: Pos
     rollouts: new SqlRollouts(database),
     deliveries: new SqlDeliveries(database, postgresDeliveries),
     dueTimes: new SqlDueTimes(database),
-    retention: new SqlRetention(database, 'FOR UPDATE'),
+    retention: new PartitionedRetention(database, days),
     unregistered: new SqlUnregistered(database, UNREGISTERED_LOCK, bounds),
     locks: new PostgresLocks(url),
     disk: postgresDisk(database.select),
     news,
     close: async () => {
+      await partitions.stop();
       await news.end();
       await database.close();
     },

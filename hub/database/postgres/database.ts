@@ -3,14 +3,14 @@ import pg from 'pg';
 import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
 import { type ErrorCode, VigieError } from '../../../protocol/errors.ts';
 import type { HubLog } from '../../core/ports.ts';
+import type { RetentionDays } from '../../core/retention.ts';
 import { FORMAT, otherFormat } from '../format.ts';
 import type { Select, SqlRow } from '../queries.ts';
 import type { RegistryDatabase, SqlStatement } from '../registry.ts';
 import type { SqlSteps } from '../steps.ts';
+import type { Execute } from './execute.ts';
 import { schema } from './schema.ts';
-
-/** Executes one statement with `$1`, `$2`, … for its values. A list is a value of an array type. */
-export type Execute = (sql: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
+import { beginUpgrade, continueUpgrade, PREVIOUS_FORMAT } from './upgrade.ts';
 
 /** Number of read connections of a hub, for requests to its interface. */
 const READERS = 6;
@@ -28,6 +28,8 @@ const BEGIN = `BEGIN;
 
 /** SQLSTATE of a server that closes or refuses connections: classes 08 and 57P, and too_many_connections. */
 const AWAY = /^(08|57P|53300)/;
+/** SQLSTATE undefined_table. */
+const NO_TABLE = '42P01';
 /** SQLSTATE disk_full. */
 const FULL = '53100';
 const INT8 = 20;
@@ -57,11 +59,12 @@ export class PostgresDatabase implements RegistryDatabase {
   }
 
   /**
-   * Connects, and creates the tables in an empty database. `url`: `postgres://user:password@host:port/database`.
+   * Connects, creates the tables in an empty database, and upgrades one of the previous format. `url`:
+   * `postgres://user:password@host:port/database`. `days`: retention of messages, for the partitions of an upgrade.
    * Rejects with `usage.wrong` for another kind of URL and for a database of another format or program, and with
    * `input.unreadable` if the server cannot be reached or refuses the connection.
    */
-  static async open(url: string, log: HubLog): Promise<PostgresDatabase> {
+  static async open(url: string, log: HubLog, days: RetentionDays = {}): Promise<PostgresDatabase> {
     const where = placeOf(url);
     const pool = (max: number): pg.Pool => {
       const made = new pg.Pool({
@@ -79,7 +82,11 @@ export class PostgresDatabase implements RegistryDatabase {
     };
     const opened = new PostgresDatabase(pool, where);
     try {
-      await opened.transaction((execute) => prepare(execute, where));
+      const isUpgraded = await opened.transaction((execute) => prepare(execute, where));
+      if (isUpgraded) log.info('hub.database.upgrading', { where, format: FORMAT });
+      while (await opened.transaction((execute) => upgraded(execute, days))) {
+        // Each commit moves some of the messages.
+      }
       return opened;
     } catch (error) {
       await opened.close();
@@ -133,6 +140,8 @@ export class PostgresDatabase implements RegistryDatabase {
     try {
       await this.#writers.query({ text: `VACUUM FULL ANALYZE ${name}`, query_timeout: 0 } as pg.QueryConfig);
     } catch (cause) {
+      // Retention drops partitions meanwhile.
+      if ((cause as { readonly code?: unknown }).code === NO_TABLE) return;
       throw this.#failure(cause);
     }
   }
@@ -191,7 +200,14 @@ function isAway(cause: unknown): boolean {
   return cause instanceof Error && cause.constructor === Error;
 }
 
-async function prepare(execute: Execute, where: string): Promise<void> {
+/** Continues an upgrade. @returns false if there is none */
+async function upgraded(execute: Execute, days: RetentionDays): Promise<boolean> {
+  await execute('SELECT pg_advisory_xact_lock($1)', [CREATION]);
+  return continueUpgrade(execute, days);
+}
+
+/** @returns true if this begins an upgrade */
+async function prepare(execute: Execute, where: string): Promise<boolean> {
   await execute('SELECT pg_advisory_xact_lock($1)', [CREATION]);
   const [{ encoding, format, tables } = {}] = await execute(
     `SELECT current_setting('server_encoding') AS encoding, to_regclass('hub_format')::text AS format,
@@ -209,7 +225,9 @@ async function prepare(execute: Execute, where: string): Promise<void> {
     await execute('INSERT INTO hub_format VALUES ($1)', [FORMAT]);
   }
   const [{ format: found } = {}] = await execute('SELECT format FROM hub_format');
-  if (found !== FORMAT) throw otherFormat(found as number, 'choose another database', where);
+  if (found === PREVIOUS_FORMAT) await beginUpgrade(execute);
+  else if (found !== FORMAT) throw otherFormat(found as number, 'choose another database', where);
+  return found === PREVIOUS_FORMAT;
 }
 
 /** Executes statements in sequence. */

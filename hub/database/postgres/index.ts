@@ -4,3 +4,4 @@ export { PostgresDatabase } from './database.ts';
 export { PostgresLocks } from './locks.ts';
 export { PostgresMessageStore } from './message-store.ts';
 export { PostgresNews } from './news.ts';
+export { PartitionedRetention, Partitions } from './partitions.ts';

@@ -3,7 +3,8 @@ import { type Life, Lives } from '../../core/lives.ts';
 import type { CarMessage } from '../../core/message.ts';
 import type { BegunLife } from '../../core/ports.ts';
 import { newLifeMonitors } from '../reported-monitors.ts';
-import { columns, type Execute, numbered } from './database.ts';
+import { columns, numbered } from './database.ts';
+import type { Execute } from './execute.ts';
 
 /** Numbers the starts of messages. Returns lives that follow another one. The vehicles must be locked. */
 export async function keepLives(

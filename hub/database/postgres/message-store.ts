@@ -36,7 +36,8 @@ import {
   UNREGISTERED_LOCK,
   vinsOf,
 } from '../unregistered.ts';
-import { columns, type Execute, numbered, type PostgresDatabase, perform } from './database.ts';
+import { columns, numbered, type PostgresDatabase, perform } from './database.ts';
+import type { Execute } from './execute.ts';
 import { keepLives } from './lives.ts';
 import { notify } from './news.ts';
 import { CommitNumbers, type OwnMessage } from './numbers.ts';
@@ -206,7 +207,7 @@ async function keepVehicles(
        AS vins (vin, public_id, first, last, before) LEFT JOIN vehicles AS known ON known.vin = vins.vin
      ), written AS (
        INSERT INTO vehicles (id, vin, public_id, first_seen, last_seen, changed)
-       SELECT coalesce(id, nextval('vehicles_id_seq')), vin, public_id, first, last, last
+       SELECT coalesce(id, nextval('vehicle_ids')), vin, public_id, first, last, last
        FROM given ORDER BY given.vin COLLATE "C"
        ON CONFLICT (vin) DO UPDATE SET last_seen = excluded.last_seen, changed = excluded.changed
        RETURNING id, vin, vehicles.xmax = 0 AS is_new

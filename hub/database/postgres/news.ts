@@ -7,7 +7,7 @@ import pg from 'pg';
 import { Backoff } from '../../../agent/backoff.ts';
 import type { HubLog, HubNews, News, NewsListener, Timer } from '../../core/ports.ts';
 import { LocalNews } from '../news.ts';
-import type { Execute } from './database.ts';
+import type { Execute } from './execute.ts';
 
 const CHANNEL = 'vigie_news';
 const CONNECT_TIMEOUT = 10_000;

@@ -3,7 +3,8 @@ import { numberChangesOf, type PlacedMessage } from '../../core/commit.ts';
 import type { CarMessage } from '../../core/message.ts';
 import { ClassNumbers } from '../../core/numbers.ts';
 import { numbersIn } from '../queries.ts';
-import { columns, type Execute } from './database.ts';
+import { columns } from './database.ts';
+import type { Execute } from './execute.ts';
 
 /** A message of a known car. */
 export type OwnMessage = CarMessage & { readonly vehicle: number };

@@ -3,7 +3,8 @@
 import type { CommitChanges, PlacedRecord } from '../../core/commit.ts';
 import type { CarMessage } from '../../core/message.ts';
 import { isAfterSql } from '../rows.ts';
-import { columns, type Execute } from './database.ts';
+import { columns } from './database.ts';
+import type { Execute } from './execute.ts';
 
 /** Stores the records. The newest message of a record contains its latest form. */
 export async function keepRecords(execute: Execute, records: CommitChanges['records']): Promise<void> {

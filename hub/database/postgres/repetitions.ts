@@ -8,7 +8,8 @@ import { isCounted } from '../../core/lives.ts';
 import type { CarMessage } from '../../core/message.ts';
 import { asConflict } from '../conflicts.ts';
 import { kindNumber } from '../rows.ts';
-import { columns, type Execute } from './database.ts';
+import { columns } from './database.ts';
+import type { Execute } from './execute.ts';
 import type { CommitNumbers, OwnMessage } from './numbers.ts';
 
 /** A message that has the class and the number of another one. */

@@ -2,7 +2,7 @@
 import type { CommitChanges } from '../../core/commit.ts';
 import { VehicleStatus } from '../../core/vehicle-status.ts';
 import { statusIn } from '../queries.ts';
-import type { Execute } from './database.ts';
+import type { Execute } from './execute.ts';
 
 /** Status after a commit. */
 export interface KnownStatus {

@@ -276,10 +276,13 @@ describePeer('initdb', 'PostgreSQL', () => {
       const explain = async (wrong: RegExp): Promise<void> => {
         for (const [sql, values] of asked) {
           const steps = (await execute(`EXPLAIN (COSTS OFF) ${sql}`, values)).map((row) => String(row['QUERY PLAN']));
-          scans.push(...steps.filter((step) => wrong.test(step)).map((step) => `${step.trim()}: ${sql}`));
+          const isWrong = (step: string, index: number): boolean =>
+            // Merging sorted partitions sorts nothing.
+            wrong.test(step) && !/Merge Append/.test(steps[index - 1] ?? '');
+          scans.push(...steps.filter(isWrong).map((step) => `${step.trim()}: ${sql}`));
         }
       };
-      await explain(/Seq Scan on (messages|records|commands|command_states)/);
+      await explain(/Seq Scan on (messages_rest|messages_telemetry_other|records|commands|command_states)/);
       // The planner may sort tables that it considers short. Except for new vehicles, an index has the order of each
       // query.
       await execute('SET LOCAL enable_sort = off');

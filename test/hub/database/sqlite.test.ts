@@ -119,6 +119,16 @@ test.each([
   after.close();
 });
 
+test('a database of the previous format is upgraded', async () => {
+  const file = newFile();
+  const first = await SqliteDatabase.open(file);
+  first.run('PRAGMA user_version = 6');
+  first.close();
+  const database = await SqliteDatabase.open(file);
+  expect(database.one('PRAGMA user_version')).toEqual({ user_version: FORMAT });
+  database.close();
+});
+
 test('the database of another program is refused and left unchanged', async () => {
   const file = newFile();
   const foreign = new DatabaseSync(file);
