@@ -224,6 +224,11 @@ export class Agent implements LinkEvents {
     this.#outbox.close();
   }
 
+  /** True if the time is known and the times of earlier records have been corrected. */
+  get timeKnown(): boolean {
+    return this.#clockWatch.known;
+  }
+
   up(): void {
     if (this.#stopping) return;
     this.#greet();

@@ -319,6 +319,26 @@ export interface RecordStore {
   list(collection: string, from?: number, to?: number): Iterable<StoredRecord>;
 }
 
+/** A record on the disk, and its number in its collection. */
+export interface NumberedRecord {
+  readonly number: number;
+  /** Undefined if the record is damaged. */
+  readonly stored: StoredRecord | undefined;
+}
+
+/**
+ * The records of collections in the order of their numbers, which are never used again, for readers that resume. Only
+ * records on the disk are visible: a power cut frees the number of any other record. A changed record gets a new number.
+ */
+export interface NumberedRecords {
+  /** Yields the records from number `from` on, ascending. Throws `store.failed` if the disk cannot be read now. */
+  from(collection: string, from: number): Iterable<NumberedRecord>;
+  /** Returns the number after the last visible record. */
+  end(collection: string): number;
+  /** Returns how many numbers from `from` and below `to` retention has deleted. */
+  expired(collection: string, from: number, to: number): number;
+}
+
 /** Accepts messages for publication from recorders and commands. */
 export interface Publisher {
   /** Queues a message; it is on disk with the next group commit. Failures are logged and retried, never thrown. */

@@ -74,8 +74,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
   const served = await serveInterface(options, car, records, link);
   if (served !== undefined) teardowns.unshift(() => served.stop());
-  const endExit = await openExits(options, car, rest);
-  if (endExit !== undefined) teardowns.unshift(endExit);
+  teardowns.unshift(...(await openExits(options, car, records, rest)));
   if (notificationChannels !== undefined) rest.subscribe((asleep) => asleep && notificationChannels.rest());
   const { health } = link;
   const reports = health !== undefined && service !== undefined;
@@ -181,12 +180,28 @@ async function serveInterface(
   return { stop, tap, ...defined({ server }) };
 }
 
-/** Sends values to a broker for plain topics. Resolves with undefined if the configuration has no `exits`. */
-async function openExits(options: CarOptions, { agent }: CarAgent, rest: UnitRest): Promise<Teardown | undefined> {
+/** Starts the configured exits. Returns the functions that end them. */
+async function openExits(
+  options: CarOptions,
+  { agent }: CarAgent,
+  { store }: OpenRecords,
+  rest: UnitRest,
+): Promise<readonly Teardown[]> {
   const { vin, vehicle, exits, http, clock, log } = options;
-  if (exits === undefined) return undefined;
-  const title = (http && titleOf(http)) ?? vehicle.profile.title ?? vehicle.profile.name;
-  // Load its code and words only in a car with exits.
-  const { openExit } = await import('./exits.ts');
-  return openExit({ ...exits, ...{ vin, title, vehicle, agent, rest, clock, log }, commands: takesCommands(options) });
+  if (exits === undefined) return [];
+  const { configuration, broker } = exits;
+  const ends: Teardown[] = [];
+  // Load the code of each exit only in a car that uses it.
+  if (configuration.influx !== undefined) {
+    const { openNumberedExits } = await import('./numbered-exits.ts');
+    const numbered = openNumberedExits({ configuration, vin, agent, store, rest, clock, log });
+    ends.push(() => numbered.close());
+  }
+  if (broker !== undefined) {
+    const title = (http && titleOf(http)) ?? vehicle.profile.title ?? vehicle.profile.name;
+    const { openExit } = await import('./exits.ts');
+    const commands = takesCommands(options);
+    ends.push(await openExit({ configuration, broker, vin, title, vehicle, agent, rest, clock, log, commands }));
+  }
+  return ends;
 }

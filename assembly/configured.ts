@@ -91,6 +91,6 @@ function exitsOf({ exits, power }: Configuration): CarExits | undefined {
   return {
     configuration: exits,
     // Use the keep-alive of a sleeping unit even while awake, so that the unit need not wake up for this connection.
-    broker: { ...brokerAddress(exits.mqtt), keepalive: power.keepalive / 1000 },
+    ...(exits.mqtt && { broker: { ...brokerAddress(exits.mqtt), keepalive: power.keepalive / 1000 } }),
   };
 }

@@ -14,13 +14,14 @@ import type { Slot } from '../protocol/slots.ts';
 import type { Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
-/** Configured exits, and the address of their broker. */
+/** Configured exits, and the address of the broker of plain topics. */
 export interface CarExits {
   readonly configuration: ExitsConfiguration;
-  readonly broker: MqttAddress;
+  /** If omitted, there are no plain topics. */
+  readonly broker?: MqttAddress;
 }
 
-interface ExitOptions extends CarExits {
+interface ExitOptions extends Required<CarExits> {
   readonly vin: string;
   readonly title: string;
   readonly vehicle: Vehicle;

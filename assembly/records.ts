@@ -30,7 +30,7 @@ interface OpenRecordsOptions {
 }
 
 /** A program's own store. `boot` counts its starts from 1: receivers use it to tell messages of two starts apart. */
-export interface OwnStore extends Omit<Store, 'metrics'> {
+export interface OwnStore extends Omit<Store, 'metrics' | 'numbered'> {
   readonly boot?: number;
 }
 
@@ -38,8 +38,8 @@ export interface OwnStore extends Omit<Store, 'metrics'> {
 export interface OpenRecords {
   /** Number of this start. */
   readonly boot: number;
-  /** Store of messages, state and records. Only a store on disk has `metrics`. */
-  readonly store: Omit<Store, 'metrics'> & Partial<Pick<Store, 'metrics'>>;
+  /** Store of messages, state and records. Only a store on disk has `metrics` and `numbered`. */
+  readonly store: Omit<Store, 'metrics' | 'numbered'> & Partial<Pick<Store, 'metrics' | 'numbered'>>;
   /** Outcomes of commands. */
   readonly ledger: LedgerDocument;
 }

@@ -17,6 +17,7 @@ import { languages } from '../protocol/words/languages.ts';
 import { callbacksSchema } from './callbacks.ts';
 import { choice, closed, filePath, format, line, listOf, NAME, number, truth } from './fields.ts';
 import { httpSchema } from './http.ts';
+import { influxSchema } from './influx.ts';
 import { monitorsSchema } from './monitors.ts';
 import { powerSchema } from './power.ts';
 import { members } from './settings.ts';
@@ -131,8 +132,9 @@ const mqtt = closed('The connection to the cloud', {
   ...members(linkSettings),
 });
 
-const exits = closed('A broker that gets the values as plain topics, beside the cloud; see docs/exits.md', {
-  mqtt: closed('The broker', brokerMembers),
+const exits = closed('Receivers of values beside the cloud; see docs/exits.md', {
+  mqtt: Type.Optional(closed('The broker of the plain topics', brokerMembers)),
+  influx: Type.Optional(influxSchema),
   prefix: Type.Optional(
     line('Beginning of all topics; default vigie/plain', {
       pattern: '^[^\\s#+/$][^\\s#+]{0,100}[^\\s#+/]$',
@@ -161,7 +163,7 @@ const exits = closed('A broker that gets the values as plain topics, beside the 
         expected: 'a scope such as data:telemetry',
       }),
       0,
-      'What the broker gets and may command; default data:telemetry and data:position, and no command',
+      'What the receivers get and the broker may command; default data:telemetry and data:position, and no command',
     ),
   ),
   ...members(exitSettings),

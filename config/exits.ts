@@ -1,4 +1,4 @@
-/** The `exits` section of vigie.yaml: a broker that gets the car's values, one topic each. */
+/** The `exits` section of vigie.yaml: receivers of the car's values in addition to the cloud. */
 
 import { type Scope, scopeMeanings } from '../protocol/interface/operations/scopes.ts';
 import { suggestion } from '../protocol/nearest.ts';
@@ -7,11 +7,14 @@ import type { Language } from '../protocol/words/languages.ts';
 import type { ExitsInput } from './configuration-schema.ts';
 import { quoted } from './faults.ts';
 import type { Findings } from './findings.ts';
+import { type InfluxConfiguration, readInflux } from './influx.ts';
 import { type BrokerConfiguration, readBroker } from './mqtt.ts';
 import { readSettings } from './settings.ts';
 
 export interface ExitsConfiguration extends ExitSettings {
-  readonly mqtt: BrokerConfiguration;
+  /** Broker of the plain topics. */
+  readonly mqtt?: BrokerConfiguration;
+  readonly influx?: InfluxConfiguration;
   /** Beginning of all topics. */
   readonly prefix: string;
   readonly form: 'value' | 'json';
@@ -45,8 +48,10 @@ export function readExits(
   if (homeAssistant !== undefined && form === 'json') {
     findings.error('/exits/form', 'Home Assistant reads topics of the form value', 'write form: value, or remove form');
   }
+  if (input.mqtt === undefined) checkWithoutBroker(input, findings);
   return {
-    mqtt: readBroker(input.mqtt, '/exits/mqtt', beside, findings),
+    ...(input.mqtt && { mqtt: readBroker(input.mqtt, '/exits/mqtt', beside, findings) }),
+    ...(input.influx && { influx: readInflux(input.influx, '/exits/influx', beside, findings) }),
     prefix: input.prefix ?? 'vigie/plain',
     form,
     retain: input.retain ?? true,
@@ -56,4 +61,15 @@ export function readExits(
     scopes: new Set(scopes as Scope[]),
     ...readSettings(exitSettings, input, '/exits', findings),
   };
+}
+
+/** Members that only plain topics use. */
+const TOPIC_MEMBERS = ['prefix', 'form', 'retain', 'homeAssistant', ...Object.keys(exitSettings)] as const;
+
+function checkWithoutBroker(input: ExitsInput, findings: Findings): void {
+  if (input.influx === undefined) findings.error('/exits', 'exits have no receiver', 'add mqtt or influx');
+  for (const name of TOPIC_MEMBERS) {
+    if (!Object.hasOwn(input, name)) continue;
+    findings.error(`/exits/${name}`, `${name} is for plain topics and there is no broker`, 'add mqtt, or remove it');
+  }
 }

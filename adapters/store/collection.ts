@@ -1,10 +1,12 @@
 /** A collection of records in the journal. Its index is in memory; the contents of records are read on demand. */
 
-import type { StoredRecord } from '../../agent/ports.ts';
+import type { NumberedRecord, StoredRecord } from '../../agent/ports.ts';
 import { EARLIEST_TIME } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { Runs } from '../../protocol/runs.ts';
 import type { Contents, Series } from './contents.ts';
 import { crc32c } from './crc32c.ts';
+import type { RecordCursor } from './cursor.ts';
 import { HashTable } from './hash-table.ts';
 import { collectionRecord } from './record-types.ts';
 import { horizon, type RecordRule } from './retention.ts';
@@ -28,7 +30,11 @@ export class Collection {
   readonly #series: Series;
   readonly #order = new TimeOrder();
   readonly #ids = new HashTable();
+  /** Numbers that retention has deleted, as far as they are above the first that existed at the start. */
+  readonly #expired = new Runs();
   #bytes = 0;
+  /** Number after the last record that is certainly on the disk. */
+  end: number;
 
   /** Builds the collection from the journal's contents. */
   constructor(name: string, rule: RecordRule, contents: Contents) {
@@ -44,6 +50,14 @@ export class Collection {
     }
     this.#series.forget = (row) => this.#unindex(row);
     for (const number of numbers) this.#dropOlderTwins(number);
+    this.end = this.#series.next;
+    const first = numbers[0] ?? this.#series.next;
+    if (first > 0) this.#expired.add(0, first - 1);
+  }
+
+  /** Next free number. */
+  get next(): number {
+    return this.#series.next;
   }
 
   /** Size of the records on disk in bytes. */
@@ -94,6 +108,27 @@ export class Collection {
     }
   }
 
+  /** Yields the records on the disk from number `from` on. Throws `store.failed` if the disk fails to return one. */
+  *numbered(from: number): Generator<NumberedRecord, void, undefined> {
+    const { rows } = this.#series;
+    for (let number = from; ; number++) {
+      const row = rows.next(number);
+      if (row < 0) return;
+      number = rows.number(row);
+      if (number >= this.end) return;
+      const cursor = this.#contents.read(this.#series, row);
+      yield { number, stored: this.#stored(rows.at(row), cursor && readRecord(cursor)) };
+    }
+  }
+
+  /** Returns how many numbers from `from` and below `to` retention has deleted. */
+  expired(from: number, to: number): number {
+    return this.#expired.all.reduce(
+      (sum, [first, last]) => sum + Math.max(0, Math.min(last + 1, to) - Math.max(first, from)),
+      0,
+    );
+  }
+
   /** Drops records beyond the age or size limit, at most a few thousand per call. Returns how many it dropped. */
   retire(now: number | undefined, bytes: number = this.rule.bytes): number {
     const before = horizon(this.rule, now);
@@ -107,6 +142,7 @@ export class Collection {
             ? old
             : undefined;
       if (oldest === undefined) break;
+      this.#expired.add(oldest.number);
       this.#remove(oldest.number);
     }
     return retired;
@@ -157,8 +193,10 @@ export class Collection {
   }
 
   #record(row: number): StoredRecord | undefined {
-    const at = this.#series.rows.at(row);
-    const read = this.#read(row);
+    return this.#stored(this.#series.rows.at(row), this.#read(row));
+  }
+
+  #stored(at: number, read: Read | undefined): StoredRecord | undefined {
     if (read === undefined) return undefined;
     try {
       return { id: read.id, at, record: decodeValue(read.value) };
@@ -171,14 +209,17 @@ export class Collection {
   /** Returns the content of the record, valid until the next read; undefined if it is damaged or the disk fails. */
   #read(row: number): Read | undefined {
     const cursor = this.#contents.tryRead(this.#series, row);
-    if (cursor === undefined) return undefined;
-    cursor.array();
-    cursor.count();
-    cursor.text();
-    cursor.count();
-    cursor.number();
-    const id = cursor.text();
-    const value = cursor.bytes();
-    return id === undefined || value === undefined ? undefined : { id, value };
+    return cursor && readRecord(cursor);
   }
+}
+
+function readRecord(cursor: RecordCursor): Read | undefined {
+  cursor.array();
+  cursor.count();
+  cursor.text();
+  cursor.count();
+  cursor.number();
+  const id = cursor.text();
+  const value = cursor.bytes();
+  return id === undefined || value === undefined ? undefined : { id, value };
 }

@@ -1,5 +1,5 @@
 /** The car's records in the journal: collections, each with its own retention. */
-import type { RecordStore } from '../../agent/ports.ts';
+import type { NumberedRecords, RecordStore } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { Collection } from './collection.ts';
 import type { Contents } from './contents.ts';
@@ -17,7 +17,10 @@ interface RecordsOptions {
 
 /** Record store with retention. The store calls `retire` before it writes a group. */
 interface JournalRecords extends RecordStore {
+  readonly numbered: NumberedRecords;
   retire(): void;
+  /** Call before a commit; call the returned function when the commit is on the disk. */
+  committing(): () => void;
 }
 
 export function journalRecords(contents: Contents, journal: Journal, options: RecordsOptions): JournalRecords {
@@ -47,6 +50,17 @@ export function journalRecords(contents: Contents, journal: Journal, options: Re
     get: (name, id) => collections.get(name)?.get(id),
     list: (name, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY) =>
       collections.get(name)?.list(from, to) ?? [],
+    numbered: {
+      from: (name, from) => collections.get(name)?.numbered(from) ?? [],
+      end: (name) => collections.get(name)?.end ?? 0,
+      expired: (name, from, to) => collections.get(name)?.expired(from, to) ?? 0,
+    },
+    committing() {
+      const ends = [...collections.values()].map((one) => [one, one.next] as const);
+      return () => {
+        for (const [one, end] of ends) one.end = Math.max(one.end, end);
+      };
+    },
     retire() {
       const now = options.agreed();
       for (const one of collections.values()) metrics.retired += one.retire(now);

@@ -1,7 +1,7 @@
 /** The store on disk: outbox, state and records in one journal behind lowdb. */
 
 import { Low } from 'lowdb';
-import type { Log, Memory, OutboxStore, RecordStore } from '../../agent/ports.ts';
+import type { Log, Memory, NumberedRecords, OutboxStore, RecordStore } from '../../agent/ports.ts';
 import { EARLIEST_TIME } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Contents } from './contents.ts';
@@ -46,6 +46,7 @@ export interface Store {
   readonly outbox: OutboxStore;
   readonly memory: Memory;
   readonly records: RecordStore;
+  readonly numbered: NumberedRecords;
   readonly metrics: Readonly<JournalMetrics>;
   /** Writes everything to disk and closes the files; rejects with `store.failed` if the disk fails. */
   close(): Promise<void>;
@@ -100,7 +101,9 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
     if (closing !== undefined) throw new VigieError('store.failed', 'the store is closed', { where: directory });
     cancelSettle?.();
     cancelSettle = undefined;
+    const committed = records.committing();
     await db.write();
+    committed();
   };
 
   const settle = (): void => {
@@ -139,6 +142,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
     outbox,
     memory: { damaged, recall: (key) => states.recall(key), keep: (source) => states.keep(source) },
     records: { put: records.put, get: records.get, list: records.list },
+    numbered: records.numbered,
     metrics: journal.metrics,
     close() {
       cancelSettle?.();

@@ -34,6 +34,11 @@ export class ClockWatch {
     trusted(this.#quality !== 'none');
   }
 
+  /** True if the time is known and earlier times have been corrected. */
+  get known(): boolean {
+    return this.#quality !== 'none';
+  }
+
   /** Checks the clock. Call before any timestamp is used. */
   look(): void {
     const { clock, log, quality, trusted, found, stepped } = this.#parts;

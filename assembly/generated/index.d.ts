@@ -432,7 +432,7 @@ export interface CloudLink extends Link {
 }
 
 /** A program's own store. `boot` counts its starts from 1: receivers use it to tell messages of two starts apart. */
-export interface OwnStore extends Omit<Store, 'metrics'> {
+export interface OwnStore extends Omit<Store, 'metrics' | 'numbered'> {
     readonly boot?: number;
 }
 

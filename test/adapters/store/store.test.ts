@@ -366,6 +366,57 @@ describe('store', () => {
     expect(again.records.get('trips', 'a')?.record).toBe(7);
   });
 
+  it('shows records by number as soon as they are on the disk, and never those that a power cut takes', async () => {
+    const files = new SimulatedDisk();
+    const store = await open(files);
+    const numbers = (from: Store, first = 0) => [...from.numbered.from('trips', first)].map(({ number }) => number);
+    const put = (id: string) => store.records.put('trips', { id, at: 1, record: id });
+    for (const id of ['a', 'b', 'c']) put(id);
+    expect([numbers(store), store.numbered.end('trips')]).toEqual([[], 0]);
+    await store.outbox.commit();
+    expect([numbers(store), numbers(store, 1), store.numbered.end('trips')]).toEqual([[0, 1, 2], [1, 2], 3]);
+    put('d');
+    const cut = await open(files.powerCut(() => false));
+    expect([numbers(cut), cut.numbered.end('trips')]).toEqual([[0, 1, 2], 3]);
+    store.records.put('trips', { id: 'a', at: 1, record: 'changed' });
+    const committing = store.outbox.commit();
+    put('e');
+    await committing;
+    expect([numbers(store), store.numbered.end('trips')]).toEqual([[1, 2, 3, 4], 5]);
+    expect([...store.numbered.from('trips', 4)][0]?.stored).toEqual({ id: 'a', at: 1, record: 'changed' });
+    expect(store.numbered.expired('trips', 0, 5)).toBe(0);
+  });
+
+  it('counts the numbers that retention deleted, also after a start', async () => {
+    const files = new SimulatedDisk();
+    const options = { records: { trips: { bytes: 800 } } };
+    const store = await open(files, options);
+    for (let i = 0; i < 60; i++) store.records.put('trips', { id: `${i}`, at: i, record: 'x'.repeat(20) });
+    await store.outbox.commit();
+    const [first] = store.numbered.from('trips', 0);
+    const gone = first?.number ?? 0;
+    expect(gone).toBeGreaterThan(20);
+    expect(store.numbered.expired('trips', 10, 60)).toBe(gone - 10);
+    await store.close();
+    const again = await open(files, options);
+    expect([again.numbered.expired('trips', 10, 60), again.numbered.expired('trips', gone, 60)]).toEqual([
+      gone - 10,
+      0,
+    ]);
+  });
+
+  it('does not skip a numbered record that the disk fails to return', async () => {
+    const files = new SimulatedDisk();
+    const store = await open(files);
+    store.records.put('trips', { id: 'a', at: 1, record: 1 });
+    await store.close();
+    const again = await open(files);
+    files.readFault = () => 'EIO';
+    expect(() => [...again.numbered.from('trips', 0)]).toThrow(expect.objectContaining({ code: 'store.unreadable' }));
+    files.readFault = () => undefined;
+    expect([...again.numbered.from('trips', 0)]).toHaveLength(1);
+  });
+
   it('does not fail a commit because an old segment cannot be read for compaction', async () => {
     const files = new SimulatedDisk();
     const log = new MemoryLog();
