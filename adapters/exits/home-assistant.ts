@@ -6,7 +6,7 @@ import type { RemoteType } from '../../protocol/remote/table.ts';
 import type { Slot } from '../../protocol/slots.ts';
 import { type Dictionary, nameOfPath, termOf } from '../../protocol/words/dictionary.ts';
 import { orders, type WordOrder } from './commands.ts';
-import { type ExitMessage, topicOfPath } from './exit.ts';
+import { commandTopic, type ExitMessage, topicOfPath } from './exit.ts';
 
 export interface HomeAssistantOptions {
   readonly vin: string;
@@ -154,7 +154,7 @@ function unitsOf({ path, unit = '', resolution }: Slot): object {
 }
 
 interface Control {
-  readonly platform: 'lock' | 'switch';
+  readonly platform: 'lock' | 'switch' | 'climate';
   /** Path of Status that shows the effect. */
   readonly path: string;
   /** Template expression that is true if the state is locked or on. */
@@ -180,7 +180,7 @@ const CONTROLS: Readonly<Partial<Record<RemoteType, Control>>> = {
     off: 'off',
   },
   ThermalPreconditioning: {
-    platform: 'switch',
+    platform: 'climate',
     path: 'preconditioning.airConditioning.status',
     isOn: "value == 'Enabled'",
     on: 'on',
@@ -200,27 +200,46 @@ function* controlsOf(
     const [{ verb } = { verb: '' }] = own;
     const control = CONTROLS[type];
     const name = termOf(words.terms, 'commands', type) ?? type;
-    const common = { command_topic: `${prefix}/${vin}/set/${verb}`, optimistic: false };
     if (control === undefined || !paths.has(control.path)) {
       for (const order of own) yield [`${verb}_${order.word}`, buttonOf(order, name, options)];
       continue;
     }
-    const { platform, path, isOn, on, off } = control;
-    const [shownOn, shownOff] = platform === 'lock' ? ['LOCKED', 'UNLOCKED'] : ['ON', 'OFF'];
-    yield [
-      `control_${verb}`,
-      {
-        platform,
-        name,
-        ...common,
-        state_topic: topicOfPath(prefix, vin, path),
-        value_template: `{{ '${shownOn}' if ${isOn} else '${shownOff}' if value else 'None' }}`,
-        ...(platform === 'lock'
-          ? { payload_lock: on, payload_unlock: off, state_locked: shownOn, state_unlocked: shownOff }
-          : { payload_on: on, payload_off: off, state_on: shownOn, state_off: shownOff }),
-      },
-    ];
+    yield [`control_${verb}`, controlOf(control, { name, prefix, vin, verb })];
   }
+}
+
+interface ControlNames extends Pick<HomeAssistantOptions, 'prefix' | 'vin'> {
+  readonly name: string;
+  readonly verb: string;
+}
+
+function controlOf({ platform, path, isOn, on, off }: Control, { name, prefix, vin, verb }: ControlNames): Component {
+  const command = commandTopic(prefix, vin, verb);
+  const state = topicOfPath(prefix, vin, path);
+  const shown = (onText: string, offText: string): string =>
+    `{{ '${onText}' if ${isOn} else '${offText}' if value else 'None' }}`;
+  const common = { platform, name, optimistic: false };
+  if (platform === 'climate') {
+    // The cabin is heated or cooled to a temperature that the car chooses.
+    return {
+      ...common,
+      modes: ['off', 'heat_cool'],
+      mode_command_topic: command,
+      mode_command_template: `{{ '${off}' if value == 'off' else '${on}' }}`,
+      mode_state_topic: state,
+      mode_state_template: shown('heat_cool', 'off'),
+    };
+  }
+  const [shownOn, shownOff] = platform === 'lock' ? ['LOCKED', 'UNLOCKED'] : ['ON', 'OFF'];
+  return {
+    ...common,
+    command_topic: command,
+    state_topic: state,
+    value_template: shown(shownOn, shownOff),
+    ...(platform === 'lock'
+      ? { payload_lock: on, payload_unlock: off, state_locked: shownOn, state_unlocked: shownOff }
+      : { payload_on: on, payload_off: off, state_on: shownOn, state_off: shownOff }),
+  };
 }
 
 function buttonOf({ type, verb, word }: WordOrder, kind: string, options: HomeAssistantOptions): Component {
@@ -229,7 +248,7 @@ function buttonOf({ type, verb, word }: WordOrder, kind: string, options: HomeAs
   return {
     platform: 'button',
     name: order ?? `${kind} ${word}`,
-    command_topic: `${prefix}/${vin}/set/${verb}`,
+    command_topic: commandTopic(prefix, vin, verb),
     payload_press: word,
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Checks a discovery message as the pages of Home Assistant on MQTT describe it (MQTT integration, and the pages of the
- * platforms sensor, binary_sensor, lock, switch, button, device_tracker). It is written from those pages; Home Assistant
+ * platforms sensor, binary_sensor, lock, switch, climate, button, device_tracker). It is written from those pages; Home Assistant
  * itself does not run here.
  */
 
@@ -20,6 +20,10 @@ const platformOptions: Readonly<
   switch: {
     required: ['command_topic'],
     more: ['state_topic', 'payload_on', 'payload_off', 'state_on', 'state_off', 'optimistic', 'device_class'],
+  },
+  climate: {
+    required: ['mode_command_topic'],
+    more: ['modes', 'mode_command_template', 'mode_state_topic', 'mode_state_template', 'optimistic'],
   },
   button: { required: ['command_topic'], more: ['payload_press', 'device_class', 'optimistic'] },
   device_tracker: { required: ['json_attributes_topic'], more: ['source_type'] },
@@ -75,6 +79,9 @@ function entityFaults(entity: Message): string[] {
   for (const [option, value] of Object.entries(entity)) {
     if (option.endsWith('_topic') && /[#+]/.test(String(value))) faults.push(`${option} has a wildcard`);
   }
+  const modes: unknown = entity['modes'] ?? [];
+  const known = ['auto', 'off', 'cool', 'heat', 'heat_cool', 'dry', 'fan_only'];
+  if (!Array.isArray(modes) || modes.some((mode) => !known.includes(mode))) faults.push(`modes ${modes}`);
   return [...faults, ...classFaults(entity)];
 }
 

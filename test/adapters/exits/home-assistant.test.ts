@@ -9,6 +9,10 @@ import { discoveryFaults } from './discovery-checker.ts';
 
 type Entity = Readonly<Record<string, unknown>>;
 
+function commandsOf(entity: Entity): readonly unknown[] {
+  return [entity['command_topic'], entity['mode_command_topic']].filter((topic) => topic !== undefined);
+}
+
 function describeCar(more: Partial<HomeAssistantOptions> = {}, paths = slots.map(({ path }) => path)) {
   const options: HomeAssistantOptions = {
     ...{ vin: 'VF30A00000B000042', title: 'Car of Anna', version: '1.2.3' },
@@ -29,7 +33,9 @@ describe('the discovery message', () => {
     expect(discoveryFaults(topic, text)).toEqual([]);
     expect(retain).toBe(true);
     const platforms = new Set(Object.values(components).map(({ platform }) => platform));
-    expect(platforms).toEqual(new Set(['sensor', 'binary_sensor', 'device_tracker', 'lock', 'switch', 'button']));
+    expect(platforms).toEqual(
+      new Set(['sensor', 'binary_sensor', 'device_tracker', 'lock', 'switch', 'climate', 'button']),
+    );
   });
 
   test('names every value in the language, and gives no two entities of a platform the same name', () => {
@@ -52,13 +58,13 @@ describe('the discovery message', () => {
 
   test('of a car without commands has no entity that sends any', () => {
     const { components } = describeCar({ may: () => false });
-    expect(Object.values(components).filter((one) => 'command_topic' in one)).toEqual([]);
+    expect(Object.values(components).flatMap(commandsOf)).toEqual([]);
   });
 
   test('offers exactly the kinds of commands that are allowed', () => {
     for (const { type, words } of remoteKinds) {
       const { components } = describeCar({ may: (kind) => kind === type });
-      const topics = new Set(Object.values(components).flatMap((one) => one['command_topic'] ?? []));
+      const topics = new Set(Object.values(components).flatMap(commandsOf));
       // A destination has no word.
       expect(topics).toEqual(new Set(type === 'Navigation' ? [] : [`vigie/plain/VF30A00000B000042/set/${words.verb}`]));
     }
@@ -69,6 +75,18 @@ describe('the discovery message', () => {
     expect(components['doors_lock']).toMatchObject({ platform: 'button', payload_press: 'lock' });
     expect(components['doors_unlock']).toMatchObject({ platform: 'button', payload_press: 'unlock' });
     expect(components['control_doors']).toBeUndefined();
+  });
+
+  test('preconditioning is a climate that shows the mode of the car and sends the words of the command', () => {
+    const topic = 'vigie/plain/VF30A00000B000042';
+    expect(describeCar().components['control_precondition']).toMatchObject({
+      platform: 'climate',
+      modes: ['off', 'heat_cool'],
+      mode_command_topic: `${topic}/set/precondition`,
+      mode_command_template: "{{ 'off' if value == 'off' else 'on' }}",
+      mode_state_topic: `${topic}/preconditioning/airConditioning/status`,
+      mode_state_template: "{{ 'heat_cool' if value == 'Enabled' else 'off' if value else 'None' }}",
+    });
   });
 
   test('shows the car as available while it sleeps, and as unavailable after a lost connection', () => {
