@@ -197,6 +197,10 @@ async function openExits(
     const numbered = openNumberedExits({ configuration, vin, agent, store, rest, clock, log });
     ends.push(() => numbered.close());
   }
+  if (configuration.abrp !== undefined) {
+    const { openAbrpExit } = await import('./abrp-exit.ts');
+    ends.push(openAbrpExit({ abrp: configuration.abrp, scopes: configuration.scopes, agent, clock, log }));
+  }
   if (broker !== undefined) {
     const title = (http && titleOf(http)) ?? vehicle.profile.title ?? vehicle.profile.name;
     const { openExit } = await import('./exits.ts');

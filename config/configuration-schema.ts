@@ -14,6 +14,7 @@ import {
   recordingSettings,
 } from '../protocol/settings.ts';
 import { languages } from '../protocol/words/languages.ts';
+import { abrpSchema } from './abrp.ts';
 import { callbacksSchema } from './callbacks.ts';
 import { choice, closed, filePath, format, line, listOf, NAME, number, truth } from './fields.ts';
 import { httpSchema } from './http.ts';
@@ -135,6 +136,7 @@ const mqtt = closed('The connection to the cloud', {
 const exits = closed('Receivers of values beside the cloud; see docs/exits.md', {
   mqtt: Type.Optional(closed('The broker of the plain topics', brokerMembers)),
   influx: Type.Optional(influxSchema),
+  abrp: Type.Optional(abrpSchema),
   prefix: Type.Optional(
     line('Beginning of all topics; default vigie/plain', {
       pattern: '^[^\\s#+/$][^\\s#+]{0,100}[^\\s#+/]$',

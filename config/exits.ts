@@ -4,6 +4,7 @@ import { type Scope, scopeMeanings } from '../protocol/interface/operations/scop
 import { suggestion } from '../protocol/nearest.ts';
 import { type ExitSettings, exitSettings } from '../protocol/settings.ts';
 import type { Language } from '../protocol/words/languages.ts';
+import { type AbrpConfiguration, readAbrp } from './abrp.ts';
 import type { ExitsInput } from './configuration-schema.ts';
 import { quoted } from './faults.ts';
 import type { Findings } from './findings.ts';
@@ -15,6 +16,7 @@ export interface ExitsConfiguration extends ExitSettings {
   /** Broker of the plain topics. */
   readonly mqtt?: BrokerConfiguration;
   readonly influx?: InfluxConfiguration;
+  readonly abrp?: AbrpConfiguration;
   /** Beginning of all topics. */
   readonly prefix: string;
   readonly form: 'value' | 'json';
@@ -51,6 +53,7 @@ export function readExits(
   if (input.mqtt === undefined) checkWithoutBroker(input, findings);
   return {
     ...(input.mqtt && { mqtt: readBroker(input.mqtt, '/exits/mqtt', beside, findings) }),
+    ...(input.abrp && { abrp: readAbrp(input.abrp, '/exits/abrp', beside, findings) }),
     ...(input.influx && { influx: readInflux(input.influx, '/exits/influx', beside, findings) }),
     prefix: input.prefix ?? 'vigie/plain',
     form,
@@ -67,7 +70,9 @@ export function readExits(
 const TOPIC_MEMBERS = ['prefix', 'form', 'retain', 'homeAssistant', ...Object.keys(exitSettings)] as const;
 
 function checkWithoutBroker(input: ExitsInput, findings: Findings): void {
-  if (input.influx === undefined) findings.error('/exits', 'exits have no receiver', 'add mqtt or influx');
+  if (input.influx === undefined && input.abrp === undefined) {
+    findings.error('/exits', 'exits have no receiver', 'add mqtt, influx or abrp');
+  }
   for (const name of TOPIC_MEMBERS) {
     if (!Object.hasOwn(input, name)) continue;
     findings.error(`/exits/${name}`, `${name} is for plain topics and there is no broker`, 'add mqtt, or remove it');

@@ -32,6 +32,7 @@ export const logEvents = {
   'configuration.refused': ['error', 'The configuration from the cloud cannot be used', 'error'],
   'configuration.reverted': ['error', 'The agent goes back to the last good configuration', 'why'],
   'configuration.revertFailed': ['error', 'The agent cannot go back to the last good configuration', 'error'],
+  'exit.abrpFailed': ['warn', 'A Better Routeplanner did not take the values', 'reason', 'times'],
   'exit.commandRefused': ['warn', 'A command on a plain topic was refused', 'command', 'reason'],
   'exit.expired': ['warn', 'Records were deleted before a receiver of exits had them', 'exit', 'records'],
   'exit.itemRefused': ['warn', 'A receiver of exits refused a record for good', 'exit', 'number', 'reason'],

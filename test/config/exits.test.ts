@@ -46,7 +46,16 @@ test('an InfluxDB of version 1 and of version 2 is read, with absolute paths', (
   });
 });
 
+test('A Better Routeplanner is read, with its published address', () => {
+  expect(load('{ abrp: { tokenFile: secret, apiKeyFile: secret } }')).toMatchObject({
+    exits: { abrp: { url: 'https://api.iternio.com', tokenFile: join(folder, 'secret') } },
+    found: '',
+  });
+});
+
 test.each([
+  ['{ abrp: { url: http://example.org, tokenFile: secret, apiKeyFile: secret } }', 'unencrypted'],
+  ['{ abrp: { tokenFile: missing, apiKeyFile: secret } }', 'missing'],
   ['{}', 'exits have no receiver'],
   ['{ retain: true, influx: { url: http://127.0.0.1:8086, database: a } }', 'retain is for plain topics'],
   ['{ influx: { url: http://127.0.0.1:8086 } }', 'it is not known where the readings go'],
