@@ -10,6 +10,7 @@ import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { addCarCommand } from './hub-add.ts';
 import { backupCommand, restoreCommand } from './hub-backup.ts';
+import { certifyCommand } from './hub-certify.ts';
 import { introduction } from './hub-introduction.ts';
 import { hubKeysCommand } from './hub-keys.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
@@ -72,6 +73,7 @@ the next start continues with the same data.`,
     .addCommand(listCarsCommand())
     .addCommand(hubTokenCommand())
     .addCommand(hubKeysCommand())
+    .addCommand(certifyCommand())
     .addCommand(rolloutCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())

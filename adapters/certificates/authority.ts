@@ -89,13 +89,16 @@ export class CertificateAuthority {
       subject: [{ CN: [vin] }],
       notBefore: new Date(wholeSeconds(now - TOLERANCE)),
       notAfter: new Date(expires),
-      usage: x509.ExtendedKeyUsage.clientAuth,
+      usages: [x509.ExtendedKeyUsage.clientAuth],
     });
     const der = new Uint8Array(certificate.rawData);
     return { der, serial: certificate.serialNumber.toLowerCase(), issued: now, expires };
   }
 
-  /** Issues a certificate for the hub that contains all its names and addresses. Returns PEM. */
+  /**
+   * Issues a certificate for the hub, or a program beside it, that contains all its names and addresses: as a server, and
+   * as the client that the first name names. Returns PEM.
+   */
   async certifyHub(names: readonly string[], now: number): Promise<{ readonly key: string; readonly cert: string }> {
     const { privateKey, publicKey } = await generateKeys();
     const certificate = await this.#issue({
@@ -103,7 +106,7 @@ export class CertificateAuthority {
       subject: [{ CN: [names[0] ?? 'vigie hub'] }],
       notBefore: ALWAYS,
       notAfter: new Date(wholeSeconds(now + HUB_LASTS)),
-      usage: x509.ExtendedKeyUsage.serverAuth,
+      usages: [x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth],
       names,
     });
     return { key: await privateKeyPem(privateKey), cert: pemOf(certificate) };
@@ -135,10 +138,10 @@ export class CertificateAuthority {
     readonly subject: x509.JsonName;
     readonly notBefore: Date;
     readonly notAfter: Date;
-    readonly usage: x509.ExtendedKeyUsage;
+    readonly usages: readonly x509.ExtendedKeyUsage[];
     readonly names?: readonly string[];
   }): Promise<x509.X509Certificate> {
-    const { publicKey, subject, notBefore, notAfter, usage, names } = wanted;
+    const { publicKey, subject, notBefore, notAfter, usages, names } = wanted;
     return x509.X509CertificateGenerator.create({
       serialNumber: newSerial(),
       subject,
@@ -151,7 +154,7 @@ export class CertificateAuthority {
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([usage]),
+        new x509.ExtendedKeyUsageExtension([...usages]),
         await x509.AuthorityKeyIdentifierExtension.create(this.#certificate.publicKey),
         await x509.SubjectKeyIdentifierExtension.create(publicKey),
         ...(names === undefined

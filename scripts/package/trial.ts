@@ -19,6 +19,7 @@ import { parseArgs } from 'node:util';
 import { commandLine } from '../../commands/vigie.ts';
 import { vigie } from '../../test/rig/bench.ts';
 import { bootstrapped } from '../bootstrap.ts';
+import { tryContainer } from './container-trial.ts';
 import { makePackage, makeScriptPackage } from './deb.ts';
 import { makeExecutable } from './executable.ts';
 import { libraryChecks } from './library-trial.ts';
@@ -32,7 +33,8 @@ const began = performance.now();
 const { positionals } = parseArgs({ allowPositionals: true });
 const wanted = positionals.length === 0 ? targets : positionals.map(targetNamed);
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-trial-'));
-const tools = ['debootstrap', 'lintian', 'bash', 'zsh', 'fish'];
+const containerTools = ['buildah', 'docker-compose', 'mosquitto', 'postgresql', 'curl', 'iproute2'];
+const tools = ['debootstrap', 'lintian', 'bash', 'zsh', 'fish', ...containerTools];
 const packages: string[] = [];
 let [passed, failed] = [0, 0];
 
@@ -108,6 +110,11 @@ try {
       `${target.name}: is installed into a minimal Debian, runs, is upgraded, and is purged without a trace`,
       () => installed(debian),
     );
+    await check(`${target.name}: a container of it serves a car through its own broker and database`, async () => {
+      const folder = join(scratch, 'container');
+      mkdirSync(folder);
+      tryContainer(debian, folder);
+    });
   }
   if (positionals.length === 0) {
     const folder = join(scratch, 'library');
