@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { Command, Option } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
+import { RepeatedFaultLog } from '../adapters/logging/repeated.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { isLoopback } from '../config/http.ts';
 import { brokerAddress } from '../config/mqtt.ts';
@@ -136,7 +137,9 @@ async function runHub(options: Options): Promise<void> {
     ...(tls === undefined ? {} : { secure: { names, enrolment } }),
     ...portIn(options.metrics ?? metrics?.port, 'metrics'),
     clock: await hubClock(database, new SystemClock()),
-    log: new StreamLog(process.stderr, options.log ?? configuration?.log.level ?? 'warn'),
+    log: new RepeatedFaultLog(new StreamLog(process.stderr, options.log ?? configuration?.log.level ?? 'warn'), () =>
+      performance.now(),
+    ),
   });
   if (external === undefined) ports.say(hub.broker, hub.interface.url);
   const isPostgres = database !== undefined;

@@ -6,6 +6,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/commands.test.ts',
     'test/hub/start/health.test.ts',
     'test/hub/core/trends.test.ts',
+    'test/hub/start/alerts.engine.test.ts',
     'test/hub/http',
     'test/commands/hub-status.test.ts',
     'test/commands/hub.test.ts',

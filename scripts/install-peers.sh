@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the tests use beyond npm, from Debian: Chromium, Firefox, Mosquitto and its clients, NATS, RabbitMQ, can-utils,
 # gpsd, strace, socat, gcc, Python (it opens sockets as systemd does) with cbor2, systemd (it judges our unit file),
-# OpenSSL, script (it is a terminal), curl, jq, PostgreSQL, InfluxDB.
+# OpenSSL, script (it is a terminal), curl, jq, PostgreSQL, InfluxDB, Prometheus.
 # As root on a Debian system it installs what is missing; anywhere else it says what is missing. It does no harm to
 # run it again, and costs nothing when all is there.
 set -eu
@@ -19,7 +19,8 @@ fi
 # The program that shows a package is there, and the package.
 for pair in chromium:chromium firefox-esr:firefox-esr mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd \
   nats-server:nats-server rabbitmq-server:rabbitmq-server strace:strace socat:socat gcc:gcc \
-  python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils curl:curl jq:jq initdb:postgresql influxd:influxdb; do
+  python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils curl:curl jq:jq initdb:postgresql influxd:influxdb \
+  promtool:prometheus; do
   PATH="$path" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
 # A library has no program of its own.
@@ -51,7 +52,7 @@ apt-get -qq install --yes --no-install-recommends $missing >/dev/null
 
 # Nor may it start with the next boot. Absent where there is no systemd.
 if command -v systemctl >/dev/null 2>&1; then
-  for broker in mosquitto nats-server rabbitmq-server postgresql influxdb; do
+  for broker in mosquitto nats-server rabbitmq-server postgresql influxdb prometheus; do
     case "$missing " in *" $broker "*) systemctl disable --quiet "$broker" >/dev/null 2>&1 || true ;; esac
   done
   case "$missing " in *" gpsd "*) systemctl disable --quiet gpsd.socket gpsd >/dev/null 2>&1 || true ;; esac

@@ -103,6 +103,7 @@ function examples(): readonly (readonly [file: string, place: string])[] {
     ['scripts/service/vigie.yaml', `${PAGES}/examples/vigie.yaml`],
     ['config/brokers/mosquitto.conf', `${PAGES}/examples/mosquitto.conf`],
     ['config/brokers/mosquitto.acl', `${PAGES}/examples/mosquitto.acl`],
+    ['config/prometheus/vigie-hub.yaml', `${PAGES}/examples/prometheus-vigie-hub.yaml`],
     ...vehicles.map((file) => [file, `${PAGES}/examples/profiles/${relative('config/vehicles', file)}`] as const),
   ];
 }
