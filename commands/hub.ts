@@ -10,6 +10,7 @@ import { startHub } from '../hub/start/hub.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { addCarCommand } from './hub-add.ts';
+import { hubAuditCommand } from './hub-audit.ts';
 import { backupCommand, restoreCommand } from './hub-backup.ts';
 import { certifyCommand } from './hub-certify.ts';
 import { introduction } from './hub-introduction.ts';
@@ -78,7 +79,8 @@ the next start continues with the same data.`,
     .addCommand(rolloutCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
-    .addCommand(hubStatusCommand());
+    .addCommand(hubStatusCommand())
+    .addCommand(hubAuditCommand());
 }
 
 /** Exit status if another hub has taken this hub's name (sysexits.h, EX_CONFIG): a restart would take it back. */

@@ -47,6 +47,9 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   commands: [
     'test/hub/core/commands.test.ts',
     'test/agent/remotes/agent-commands.test.ts',
+    'test/hub/database/audit.test.ts',
+    'test/hub/database/audit.engine.test.ts',
+    'test/commands/hub-audit.test.ts',
     'test/hub/start/commands.test.ts',
     'test/hub/start/restore.test.ts',
   ],

@@ -4,6 +4,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { finalStatuses } from '../../protocol/schema/remote.ts';
 import type { CommitChanges } from '../core/commit.ts';
 import type { CallbackCommand, CallbackOrder, CommandStore, KeptCommand, NewCommand } from '../core/ports.ts';
+import { appendToAudit } from './audit.ts';
 import { SqlReader, unknownVehicle } from './queries.ts';
 import type { SqlStatement } from './registry.ts';
 import type { SqliteDatabase } from './sqlite.ts';
@@ -53,6 +54,7 @@ export class SqliteCommandStore implements CommandStore {
         seal(counter),
       );
       if (through !== undefined) this.#database.run(...throughStatement(id, through));
+      this.#database.perform(appendToAudit('', id));
       return true;
     });
     return { kept: (await this.command(vin, id)) as KeptCommand, isNew };

@@ -75,6 +75,17 @@ export const eventIndexes = (table: string): string => `
 export const seriesIndex = (name: string, table: string): string =>
   `CREATE INDEX ${name} ON ${table} (vehicle, kind, at) WHERE ${SERIES};`;
 
+/** Chain of digests over the audit trail (`audit.ts`). command and salt are null after the car was forgotten. */
+export function auditTable({ long, text, table }: SqlTypes): string {
+  return `CREATE TABLE audit (
+    seq ${long} PRIMARY KEY,
+    command ${text} UNIQUE,
+    salt ${text},
+    content ${text} NOT NULL,
+    digest ${text} NOT NULL
+  )${table};`;
+}
+
 export function tables(types: SqlTypes): string {
   const { key, counted, long, int, short, real, text, bytes, flag, no, table, keyed } = types;
   return `

@@ -249,6 +249,12 @@ export class SqlRegistry implements Registry {
          AND NOT EXISTS (SELECT 1 FROM monitors WHERE id = receivers.monitor)`,
       ],
       ['DELETE FROM rollout_cars WHERE vin = ?', vin],
+      // The digests stay, so that the chain of the audit trail (`audit.ts`) still verifies.
+      [
+        `UPDATE audit SET command = NULL, salt = NULL
+         WHERE command IN (SELECT id FROM commands WHERE vehicle = ${VEHICLE})`,
+        vin,
+      ],
       ...['command_states', 'callback_commands'].map(
         (table): SqlStatement => [
           `DELETE FROM ${table} WHERE command IN (SELECT id FROM commands WHERE vehicle = ${VEHICLE})`,

@@ -1,11 +1,13 @@
 /** Database of a hub without a database server: one SQLite file, to which one process writes. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
+import { ensureAudit } from './audit.ts';
 import { FORMAT, otherFormat, SQLITE, tables } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import type { SqlSteps } from './steps.ts';
 
+const AUDIT_EXISTS = "SELECT 1 FROM sqlite_schema WHERE name = 'audit'";
 /** SQLITE_FULL (sqlite.org/rescode.html). */
 const FULL = 13;
 
@@ -35,6 +37,9 @@ export class SqliteDatabase implements RegistryDatabase {
       );
       const opened = new SqliteDatabase(database, file);
       opened.#prepare();
+      if (opened.one(AUDIT_EXISTS) === undefined) {
+        opened.transaction(() => opened.perform(ensureAudit('', SQLITE, AUDIT_EXISTS)));
+      }
       return opened;
     } catch (cause) {
       database?.close();

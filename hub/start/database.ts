@@ -2,6 +2,7 @@
 
 import type { Clock, Log } from '../../agent/ports.ts';
 import { idOf } from '../../assembly/view.ts';
+import type { AuditReport } from '../core/audit.ts';
 import type { DeliveryStore } from '../core/deliveries.ts';
 import type { DueTimesStore } from '../core/due-times.ts';
 import type { GroupKeyStore } from '../core/group-keys.ts';
@@ -22,6 +23,7 @@ import type { RetentionDays, RetentionStore } from '../core/retention.ts';
 import type { RolloutStore } from '../core/rollout-store.ts';
 import type { DiskReader } from '../core/trends.ts';
 import { UNREGISTERED_BOUNDS, type UnregisteredBounds, type UnregisteredStore } from '../core/unregistered.ts';
+import { verifyAudit } from '../database/audit.ts';
 import { postgresDeliveries, SqlDeliveries, sqliteDeliveries } from '../database/deliveries.ts';
 import { postgresDisk, sqliteDisk } from '../database/disk.ts';
 import {
@@ -57,6 +59,8 @@ export interface HubDatabase {
   readonly unregistered: UnregisteredStore;
   readonly locks: HubLocks;
   readonly disk: DiskReader;
+  /** Checks the audit trail. `known`: digest of an earlier check. */
+  verifyAudit(known?: string): Promise<AuditReport>;
   readonly news: HubNews;
   close(): Promise<void>;
 }
@@ -88,6 +92,7 @@ export async function onSqlite(
       acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }),
     },
     disk: sqliteDisk(database.select, file),
+    verifyAudit: (known) => verifyAudit(database.select, known),
     news,
     close: async () => database.close(),
   };
@@ -144,6 +149,7 @@ export async function onPostgres(
     unregistered: new SqlUnregistered(database, UNREGISTERED_LOCK, bounds),
     locks: new PostgresLocks(url),
     disk: postgresDisk(database.select),
+    verifyAudit: (known) => verifyAudit(database.select, known),
     news,
     close: async () => {
       await partitions.stop();

@@ -1,10 +1,12 @@
 /** Opens the registry of a hub, for commands that change the registry whether or not the hub is running. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AuditReport } from '../core/audit.ts';
 import type { GroupKeyStore } from '../core/group-keys.ts';
 import type { HubLog, NumbersStore } from '../core/ports.ts';
 import type { Registry } from '../core/registry.ts';
 import type { RolloutStore } from '../core/rollout-store.ts';
+import { verifyAudit } from '../database/audit.ts';
 import { SqlGroupKeys, SqliteDatabase, SqlReader, SqlRegistry, SqlRollouts } from '../database/index.ts';
 import { databaseFile, makeDatabaseFile, makeHubDirectory } from './folder.ts';
 
@@ -23,6 +25,8 @@ export interface OpenRegistry {
   readonly reader: Pick<NumbersStore, 'vehicles'>;
   readonly rollouts: RolloutStore;
   readonly groupKeys: GroupKeyStore;
+  /** Checks the audit trail. `known`: digest of an earlier check. */
+  audit(known?: string): Promise<AuditReport>;
   close(): Promise<void>;
 }
 
@@ -51,6 +55,7 @@ export async function openRegistry({ data, database: url }: HubPlace, log: HubLo
       reader: new SqlReader(database.select),
       rollouts: new SqlRollouts(database),
       groupKeys: new SqlGroupKeys(database),
+      audit: (known) => verifyAudit(database.select, known),
       close: async () => database.close(),
     };
   }
@@ -61,6 +66,7 @@ export async function openRegistry({ data, database: url }: HubPlace, log: HubLo
     reader: new SqlReader(database.select),
     rollouts: new SqlRollouts(database),
     groupKeys: new SqlGroupKeys(database),
+    audit: (known) => verifyAudit(database.select, known),
     close: () => database.close(),
   };
 }

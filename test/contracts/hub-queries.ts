@@ -61,6 +61,7 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await rollOut(hub, 'north', 'r2');
   await hub.store.save([received('trip', trip('ff'), { vin: STRANGER })], []);
   await keepUnregistered(hub);
+  await hub.verifyAudit();
   await hub.dueTimes.pullIn(0, { resends: -NOON, monitors: -NOON, rollouts: -NOON, deliveries: -NOON });
   await removeOld(hub);
   // The data directory of the car was wiped: a new life of the car begins.
@@ -322,6 +323,11 @@ export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [
   ['UPDATE certificates SET revoked = coalesce(revoked', 'as above'],
   ['DELETE FROM cars WHERE vin NOT IN', 'as above'],
   ['DELETE FROM counters WHERE vehicle =', 'only when a car is erased'],
+  [
+    'SELECT commands.*, vin FROM commands JOIN vehicles ON vehicles.id = commands.vehicle WHERE commands.id NOT IN',
+    'only when the audit trail gets its chain',
+  ],
+  ['SELECT id FROM commands WHERE NOT EXISTS', 'only when a person checks the audit trail'],
 ];
 
 /** Statements that scan a growing table without an allowed reason. `whole` finds the tables that a statement scans. */

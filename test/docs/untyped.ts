@@ -67,6 +67,7 @@ export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^vigie hub list/, 'test/commands/hub-registry.test.ts'],
   [/^vigie hub token --(?:fleet|user)/, 'test/commands/hub-registry.test.ts'],
   [/^vigie hub token --(?:list|withdraw)/, 'test/hub/start/access.test.ts'],
+  [/^vigie hub audit/, 'test/commands/hub-audit.test.ts'],
   [/^vigie hub status/, 'test/commands/hub-status.test.ts'],
   [/^vigie hub rollout/, 'test/commands/hub-rollout.test.ts'],
   [/^vigie hub --metrics/, 'test/commands/hub.test.ts'],

@@ -2,9 +2,10 @@
 
 import { VigieError } from '../../../protocol/errors.ts';
 import type { CommandStore, KeptCommand, NewCommand } from '../../core/ports.ts';
+import { AUDIT_LOCK, appendToAudit } from '../audit.ts';
 import { throughStatement } from '../command-store.ts';
 import { SqlReader, unknownVehicle } from '../queries.ts';
-import { numbered, type PostgresDatabase } from './database.ts';
+import { numbered, type PostgresDatabase, perform } from './database.ts';
 
 export class PostgresCommandStore extends SqlReader implements CommandStore {
   readonly #database: PostgresDatabase;
@@ -43,6 +44,7 @@ export class PostgresCommandStore extends SqlReader implements CommandStore {
         const [sql, ...values] = throughStatement(id, through);
         await execute(numbered(sql), values);
       }
+      await perform(execute, appendToAudit(AUDIT_LOCK, id));
       return true;
     });
     return { kept: (await this.command(vin, id)) as KeptCommand, isNew };

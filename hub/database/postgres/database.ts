@@ -4,12 +4,13 @@ import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
 import { type ErrorCode, VigieError } from '../../../protocol/errors.ts';
 import type { HubLog } from '../../core/ports.ts';
 import type { RetentionDays } from '../../core/retention.ts';
+import { AUDIT_LOCK, ensureAudit } from '../audit.ts';
 import { FORMAT, otherFormat } from '../format.ts';
 import type { Select, SqlRow } from '../queries.ts';
 import type { RegistryDatabase, SqlStatement } from '../registry.ts';
 import type { SqlSteps } from '../steps.ts';
 import type { Execute } from './execute.ts';
-import { schema } from './schema.ts';
+import { POSTGRES, schema } from './schema.ts';
 import { beginUpgrade, continueUpgrade, PREVIOUS_FORMAT } from './upgrade.ts';
 
 /** Number of read connections of a hub, for requests to its interface. */
@@ -30,6 +31,7 @@ const BEGIN = `BEGIN;
 const AWAY = /^(08|57P|53300)/;
 /** SQLSTATE undefined_table. */
 const NO_TABLE = '42P01';
+const AUDIT_EXISTS = "SELECT 1 FROM pg_class WHERE relname = 'audit' AND relnamespace = current_schema()::regnamespace";
 /** SQLSTATE disk_full. */
 const FULL = '53100';
 const INT8 = 20;
@@ -87,6 +89,7 @@ export class PostgresDatabase implements RegistryDatabase {
       while (await opened.transaction((execute) => upgraded(execute, days))) {
         // Each commit moves some of the messages.
       }
+      await opened.steps(() => ensureAudit(AUDIT_LOCK, POSTGRES, AUDIT_EXISTS));
       return opened;
     } catch (error) {
       await opened.close();

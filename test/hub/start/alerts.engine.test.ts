@@ -219,6 +219,13 @@ describePeers(['promtool', 'mosquitto'], 'alert rules', () => {
       });
       onTestFinished(() => daemon.end('SIGKILL'));
     });
+    const poll = async (isDone: () => Promise<boolean>): Promise<void> => {
+      while (!(await isDone())) await new Promise<void>((resolve) => new SystemClock().after(100, resolve));
+    };
+    // The increase of a counter is only seen from the second scrape on.
+    await poll(async () =>
+      (await (await fetch(`${url}/api/v1/query?query=vigie_hub_refused_total`)).text()).includes('"0"'),
+    );
     const firing = async (): Promise<readonly string[]> => {
       const answer = (await (await fetch(`${url}/api/v1/alerts`)).json()) as {
         readonly data: { readonly alerts: readonly { readonly labels: { readonly alertname: string } }[] };
@@ -226,12 +233,7 @@ describePeers(['promtool', 'mosquitto'], 'alert rules', () => {
       return answer.data.alerts.map(({ labels }) => labels.alertname);
     };
     return {
-      until: async (alert: string, isFiring: boolean) => {
-        while ((await firing()).includes(alert) !== isFiring) {
-          await new Promise<void>((resolve) => new SystemClock().after(100, resolve));
-        }
-        console.log(alert, isFiring, Date.now());
-      },
+      until: (alert: string, isFiring: boolean) => poll(async () => (await firing()).includes(alert) === isFiring),
     };
   }
 });
