@@ -277,6 +277,7 @@ export const logEvents = {
 
   // The hub
   'hub.car.certified': ['info', 'The hub gives a car a certificate', 'vin', 'serial', 'renewed'],
+  'hub.car.limit': ['warn', 'A car exceeds a limit for one car', 'vin', 'limit', 'count'],
   'hub.car.refused': ['warn', 'The hub refuses the messages of a car', 'vin', 'reason'],
   'hub.car.takenIn': ['info', 'The hub takes in messages from before the car was registered', 'vin', 'messages'],
   'hub.car.unregistered': [

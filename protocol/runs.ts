@@ -3,7 +3,12 @@ export type Run = readonly [first: number, last: number];
 
 /** A set of whole numbers as ascending, separate runs: a long outage needs as little memory as a short one. */
 export class Runs {
-  #runs: Run[] = [];
+  readonly #runs: Run[];
+
+  /** @param ascending runs of another set */
+  constructor(ascending: readonly Run[] = []) {
+    this.#runs = [...ascending];
+  }
 
   get all(): readonly Run[] {
     return this.#runs;

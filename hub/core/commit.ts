@@ -13,6 +13,7 @@ import {
   recordPlaceOf,
 } from './message.ts';
 import type { ClassNumbers } from './numbers.ts';
+import type { CarExcess } from './ports.ts';
 
 /** A message with the ids of its rows in the database. */
 export interface PlacedMessage extends CarMessage {
@@ -103,6 +104,20 @@ export function numberChangesOf({ class: own, message }: CarMessage): readonly N
     apply: (numbers: ClassNumbers) => numbers.sent(boot, one),
   }));
   return [arrived, ...sent];
+}
+
+interface ChangedClass {
+  readonly vehicle: number;
+  readonly class: number;
+  readonly value: ClassNumbers;
+}
+
+/** Returns the classes that exceeded the bounds in this commit. `placed`: the new messages of the commit. */
+export function excessOf(numbers: Iterable<ChangedClass>, placed: readonly PlacedMessage[]): CarExcess[] {
+  return [...numbers].flatMap(({ vehicle, class: priority, value: { excess } }) => {
+    const vin = excess.runs + excess.jumps > 0 && placed.find((one) => one.vehicle === vehicle)?.vin;
+    return vin ? [{ vin, class: priority, ...excess }] : [];
+  });
 }
 
 function is<K extends Message['kind']>(one: PlacedMessage, kind: K): one is PlacedOf<K> {

@@ -2,7 +2,9 @@
 
 import { VigieError } from '../../protocol/errors.ts';
 import { reachesPowerOfTwo } from '../../protocol/powers-of-two.ts';
+import { CarLimits } from './car-limits.ts';
 import type { KeptDeliveries } from './deliveries.ts';
+import { MAX_LIVES } from './lives.ts';
 import type { HubMeasures } from './measures.ts';
 import { type CarMessage, type RefusedMessage, readMessage, vinIn } from './message.ts';
 import type { HubLog, MessageStore, Saved, Timer, WallClock } from './ports.ts';
@@ -50,6 +52,7 @@ interface Waiting {
 
 export class Intake {
   readonly #parts: IntakeParts;
+  readonly #limits: CarLimits;
   #waiting: Waiting[] = [];
   /** Cars whose messages were kept aside and are now being stored, each with its messages that arrived later. */
   readonly #registered = new Set<string>();
@@ -62,6 +65,8 @@ export class Intake {
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
+    this.#limits = new CarLimits(parts.log);
+    parts.measures.limited = this.#limits.counts;
   }
 
   /**
@@ -164,9 +169,16 @@ export class Intake {
   }
 
   /** Reports the contents of a commit. */
-  #report({ forgotten, conflicts = [], lives = [], deliveries }: Saved): void {
+  #report({ forgotten, conflicts = [], lives = [], excess = [], deliveries }: Saved): void {
     const { log } = this.#parts;
-    for (const life of lives) log.warn('hub.life.new', life);
+    for (const { vin, first, ordinal } of lives) {
+      if (ordinal < MAX_LIVES) log.warn('hub.life.new', { vin, first });
+      else this.#limits.exceeded(vin, 'lives', 1);
+    }
+    for (const { vin, runs, jumps } of excess) {
+      this.#limits.exceeded(vin, 'runs', runs);
+      this.#limits.exceeded(vin, 'jumps', jumps);
+    }
     for (const { vin, class: priority, message } of conflicts) {
       log.warn('hub.number.conflict', { vin, class: priority, seq: message.seq, boot: message.boot });
     }

@@ -14,6 +14,10 @@ const UNRECORDED_START = 2 ** 29;
 /** Number of starts before and after the first received one that belong to the same life. */
 const STARTS_BEFORE = 2 ** 14;
 const STARTS_AFTER = 2 ** 17;
+/** Largest number of lives of a car that the hub remembers: the newest ones. A commit reads all of them. */
+export const MAX_LIVES = 64;
+/** Largest ordinal: the numbers of starts stay below 2^53. Later lives count as this one. */
+const LAST_LIFE = 2 ** 22 - 1;
 
 export interface Life {
   /** Position among the lives of the car, from 0. */
@@ -25,6 +29,7 @@ export interface Life {
 /** Lives of one car. New lives are added. */
 export class Lives {
   readonly #all: Life[];
+  /** New lives. Store them, and remove those that precede them by {@link MAX_LIVES} or more. */
   readonly begun: Life[] = [];
 
   /** @param all sorted by `ordinal` */
@@ -44,12 +49,15 @@ export class Lives {
     }
     const life = this.#all.findLast(({ first }) => offsetIn(first, boot) < STARTS_BEFORE + STARTS_AFTER);
     const { ordinal, first } = life ?? this.#begin(boot);
-    return LIFE_SIZE * ordinal + offsetIn(first, boot);
+    return LIFE_SIZE * ordinal + (offsetIn(first, boot) % UNRECORDED_START);
   }
 
   #begin(first: number): Life {
-    const life = { ordinal: this.#all.length, first };
+    const newest = this.#all.at(-1);
+    if (newest?.ordinal === LAST_LIFE) return newest;
+    const life = { ordinal: newest === undefined ? 0 : newest.ordinal + 1, first };
     this.#all.push(life);
+    if (this.#all.length > MAX_LIVES) this.#all.shift();
     this.begun.push(life);
     return life;
   }

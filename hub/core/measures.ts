@@ -3,6 +3,7 @@ import { classes } from '../../protocol/classes.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { finalStatuses } from '../../protocol/schema/remote.ts';
+import { type CarLimitCounts, noCounts } from './car-limits.ts';
 import { type DeliveryCounts, DeliveryMeasures } from './delivery-measures.ts';
 import { type CarMessage, heardAt } from './message.ts';
 import type { WallClock } from './ports.ts';
@@ -23,6 +24,8 @@ export interface HubMeasurements {
   readonly refusedCars: Readonly<Record<RefusedCar, number>>;
   /** Messages of unregistered cars that were dropped because there were too many or they were too old. */
   readonly droppedUnregistered: number;
+  /** How often cars exceeded each limit for one car. */
+  readonly limited: CarLimitCounts;
   readonly commits: number;
   /** Sum of the durations of commits in ms. */
   readonly commitTime: number;
@@ -65,6 +68,8 @@ export class HubMeasures {
   #refused = 0;
   readonly #refusedCars: Record<RefusedCar, number> = { forgotten: 0, removed: 0, unregistered: 0 };
   #droppedUnregistered = 0;
+  /** Set by the intake, which counts. */
+  limited: CarLimitCounts | undefined;
   #commits = 0;
   #commitTime = 0;
   #failedCommits = 0;
@@ -121,6 +126,7 @@ export class HubMeasures {
       refused: this.#refused,
       refusedCars: this.#refusedCars,
       droppedUnregistered: this.#droppedUnregistered,
+      limited: this.limited ?? noCounts(),
       commits: this.#commits,
       commitTime: this.#commitTime,
       failedCommits: this.#failedCommits,

@@ -33,6 +33,9 @@ export interface RefusedMessage {
   readonly received: number;
 }
 
+/** Message numbers are below this one: it takes 68 years at a message a second. */
+const SEQ_NUMBERS = 2 ** 31;
+
 /** @throws VigieError `message.malformed`, `message.unbounded` if the bytes are not the message of the topic */
 export function readMessage(topic: string, payload: Uint8Array, received: number, retained = false): CarMessage {
   const parsed = parseTopic(topic);
@@ -42,6 +45,9 @@ export function readMessage(topic: string, payload: Uint8Array, received: number
   const message = decodeMessage(payload);
   if (message.kind !== parsed.kind) {
     throw new VigieError('message.malformed', `the topic announces ${parsed.kind}, the message is ${message.kind}`);
+  }
+  if (message.seq >= SEQ_NUMBERS) {
+    throw new VigieError('message.unbounded', `the number ${message.seq} is not below 2^31`);
   }
   return { vin: parsed.vin, class: classOf(message.kind), message, payload, received, ...(retained && { retained }) };
 }
@@ -93,7 +99,7 @@ function pieceId({ boot, seq }: MessageOrder): string {
 export function pieceOf(id: string): MessageOrder | undefined {
   const [, boot = '', seq = ''] = /^([0-9a-f]{1,14})-([0-9a-f]{1,8})$/.exec(id) ?? [];
   const piece = { boot: Number.parseInt(boot, 16), seq: Number.parseInt(seq, 16) };
-  const isKnown = piece.boot <= Number.MAX_SAFE_INTEGER && piece.seq < 2 ** 31;
+  const isKnown = piece.boot <= Number.MAX_SAFE_INTEGER && piece.seq < SEQ_NUMBERS;
   return isKnown && pieceId(piece) === id ? piece : undefined;
 }
 

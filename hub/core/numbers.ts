@@ -25,13 +25,28 @@ interface KeptNumbers {
   readonly givenUp: readonly Run[];
   /** The newest starts, in the order of the car. */
   readonly starts: readonly KeptStart[];
+  /** Whether lower numbers arrived is not known, because there were too many runs. Omitted if all are known. */
+  readonly unsureBelow?: number;
 }
 
-/** Ascending runs. Each number from 0 to the highest known one is in exactly one of the three lists. */
+/** Data of a car that exceeds the bounds of one class. */
+export interface NumbersExcess {
+  /** Count of runs that were combined or discarded. */
+  readonly runs: number;
+  /** Count of reports about numbers that are too far above the arrived ones. They were ignored. */
+  readonly jumps: number;
+}
+
+/**
+ * Ascending runs. Each number from 0 to the highest known one is in exactly one of the three lists, except numbers
+ * that are lower by {@link EXPECTED_NUMBERS} or more: these are never missing.
+ */
 export interface NumbersReport {
   readonly arrived: readonly Run[];
   readonly givenUp: readonly Run[];
   readonly missing: readonly Run[];
+  /** Lower numbers may have arrived even if they are listed as given up or missing. Omitted if 0. */
+  readonly unsureBelow?: number;
 }
 
 /** Fields of a message needed for counting. `boot` is the number of the start at the hub ({@link ./lives.ts}). */
@@ -49,27 +64,46 @@ interface Start {
 
 /** Number of latest starts whose numbers are kept separately. Messages of older starts arrive only on request. */
 const STARTS = 4;
+/** Largest number of runs of a class. A commit reads and writes all of them: 4,096 cost it 4 to 7 ms. */
+export const MAX_RUNS = 4_096;
+/** Runs are discarded if combining them leaves a larger share of the bound: else each message would combine again. */
+const FULL_SHARE = 3 / 4;
+/** Numbers per class that the hub expects from a car: half a year of a message a second, more than a car can keep. */
+export const EXPECTED_NUMBERS: number = 2 ** 24;
 
 /**
  * A car numbers the messages of each class from 0 without gaps, so a number that neither arrived nor was given up is
  * missing. If the disk refuses to write, the next start assigns numbers again that the previous start has already sent
  * from memory. Therefore reports of earlier starts do not apply to the first number of a later start and those above
  * it. A start without records has its own numbers, which are not counted.
+ *
+ * If there are more than {@link MAX_RUNS}, the lowest ones no longer show which numbers arrived and which were given up.
+ * If that leaves too many, because messages between them are missing, the lowest runs are discarded and their numbers
+ * count as missing: the car sends them again on request, and they become one run. The hub then finds repetitions in the
+ * stored messages: no message is lost, and only one that retention had removed can be stored again.
  */
 export class ClassNumbers {
   readonly #arrived: Runs;
   readonly #givenUp: Runs;
   readonly #starts: Start[];
+  readonly #maxRuns: number;
+  #unsureBelow: number;
+  #excess: NumbersExcess = { runs: 0, jumps: 0 };
 
-  constructor({ arrived, givenUp, starts }: KeptNumbers = { arrived: [], givenUp: [], starts: [] }) {
-    this.#arrived = runsOf(arrived);
-    this.#givenUp = runsOf(givenUp);
+  constructor(
+    { arrived, givenUp, starts, unsureBelow = 0 }: KeptNumbers = { arrived: [], givenUp: [], starts: [] },
+    maxRuns: number = MAX_RUNS,
+  ) {
+    this.#maxRuns = maxRuns;
+    this.#arrived = new Runs(arrived);
+    this.#givenUp = new Runs(givenUp);
+    this.#unsureBelow = unsureBelow;
     this.#starts = starts.map(([boot, first, come, lost, below = 0]) => ({
       boot,
       first: first ?? undefined,
       below,
-      arrived: runsOf(come),
-      givenUp: runsOf(lost),
+      arrived: new Runs(come),
+      givenUp: new Runs(lost),
     }));
   }
 
@@ -80,7 +114,13 @@ export class ClassNumbers {
       starts: this.#starts.map(({ boot, first = null, arrived, givenUp, below }) =>
         below > 0 ? [boot, first, arrived.all, givenUp.all, below] : [boot, first, arrived.all, givenUp.all],
       ),
+      ...(this.#unsureBelow > 0 && { unsureBelow: this.#unsureBelow }),
     };
+  }
+
+  /** Data that exceeded the bounds since this object was made. */
+  get excess(): NumbersExcess {
+    return this.#excess;
   }
 
   /** True if no number of the class is known. */
@@ -91,20 +131,34 @@ export class ClassNumbers {
   get report(): NumbersReport {
     const arrived = this.#valid('arrived');
     const told = this.#valid('givenUp');
-    const givenUp = runsOf(told.all);
+    const givenUp = new Runs(told.all);
     for (const [first, last] of arrived.all) givenUp.remove(first, last);
     const missing = new Runs();
     const end = Math.max(endOf(arrived), endOf(told), this.#sentBelow);
-    if (end > 0) missing.add(0, end - 1);
+    if (end > 0) missing.add(expectedFrom(end), end - 1);
     for (const [first, last] of [...arrived.all, ...told.all]) missing.remove(first, last);
-    return { arrived: arrived.all, givenUp: givenUp.all, missing: missing.all };
+    const unsureBelow = this.#unsureBelow;
+    return {
+      arrived: arrived.all,
+      givenUp: givenUp.all,
+      missing: missing.all,
+      ...(unsureBelow > 0 && { unsureBelow }),
+    };
   }
 
   /** Count of missing numbers. */
   get missing(): number {
     const known = this.#valid('arrived');
     for (const [first, last] of this.#valid('givenUp').all) known.add(first, last);
-    return Math.max(endOf(known), this.#sentBelow) - known.size;
+    const end = Math.max(endOf(known), this.#sentBelow);
+    const from = expectedFrom(end);
+    known.remove(0, from - 1);
+    return end - from - known.size;
+  }
+
+  /** Returns true if {@link arriveAgain} may change the numbers. */
+  mayChange({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
+    return !isCounted(boot) || seq < this.#unsureBelow;
   }
 
   /**
@@ -124,7 +178,7 @@ export class ClassNumbers {
    * have been among the older ones before.
    */
   isCertainlyNew({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
-    if (!isCounted(boot) || this.#arrived.has(seq)) return false;
+    if (!isCounted(boot) || seq < this.#unsureBelow || this.#arrived.has(seq)) return false;
     if (this.#starts.some((one) => !isCounted(one.boot))) return false;
     if (this.#starts.length === 0) return this.#arrived.size === 0;
     return this.#starts.find((one) => one.boot === boot)?.arrived.has(seq) === false;
@@ -134,6 +188,7 @@ export class ClassNumbers {
   arrive({ seq, boot, offset }: Numbered): void {
     if (isUnrecorded(boot)) return;
     (this.#startOf(boot, offset === undefined ? undefined : seq - offset)?.arrived ?? this.#arrived).add(seq);
+    this.#discardLowest();
   }
 
   /**
@@ -141,9 +196,14 @@ export class ClassNumbers {
    * sends a message again although a later start seemed to have reused its number, then the car has this message under
    * this number.
    */
-  arriveAgain({ seq, boot }: Numbered): void {
-    const isMissing = this.report.missing.some(([first, last]) => first <= seq && seq <= last);
-    if (isMissing && !isCounted(boot) && !isUnrecorded(boot)) (this.#starts.at(-1)?.arrived ?? this.#arrived).add(seq);
+  arriveAgain(message: Numbered): void {
+    const { seq, boot } = message;
+    if (isCounted(boot)) {
+      if (seq < this.#unsureBelow) this.arrive(message);
+    } else if (!isUnrecorded(boot) && this.#isMissing(seq)) {
+      (this.#starts.at(-1)?.arrived ?? this.#arrived).add(seq);
+      this.#discardLowest();
+    }
   }
 
   /**
@@ -153,7 +213,12 @@ export class ClassNumbers {
   giveUp(boot: number, numbers: Gap['numbers'] = []): void {
     if (numbers.length === 0 || isUnrecorded(boot)) return;
     const givenUp = this.#startOf(boot, undefined)?.givenUp ?? this.#givenUp;
-    for (const [first, last] of numbers) if (first <= last) givenUp.add(first, last);
+    const end = this.#expectedBelow;
+    for (const [first, last] of numbers) {
+      if (last >= end) this.#excess = { ...this.#excess, jumps: this.#excess.jumps + 1 };
+      else if (first <= last) givenUp.add(first, last);
+      this.#discardLowest();
+    }
   }
 
   /**
@@ -162,12 +227,69 @@ export class ClassNumbers {
    */
   sent(boot: number, { first, below }: Pick<HelloNumbers, 'first' | 'below'>): void {
     if (isUnrecorded(boot)) return;
-    const end = Math.max(endOf(this.#valid('arrived')), endOf(this.#valid('givenUp')), this.#sentBelow);
+    if (below > this.#expectedBelow) {
+      this.#excess = { ...this.#excess, jumps: this.#excess.jumps + 1 };
+      return;
+    }
+    const end = this.#end;
     const isKnown = this.#starts.some((one) => one.boot === boot && one.first !== undefined);
     // Most reports contain nothing new, and only a few starts have separate numbers.
     if (below <= end && (isKnown || first >= end)) return;
     const start = this.#startOf(boot, first);
     if (start !== undefined) start.below = Math.max(start.below, below);
+  }
+
+  /** Numbers of starts, oldest first, each with the end of those that no later start reused. */
+  get #all(): readonly (Pick<Start, 'arrived' | 'givenUp'> & { readonly end: number })[] {
+    let end = Number.POSITIVE_INFINITY;
+    const starts = this.#starts.toReversed().map((start) => {
+      const own = { arrived: start.arrived, givenUp: start.givenUp, end };
+      end = Math.min(end, reusedFrom(start));
+      return own;
+    });
+    return [{ arrived: this.#arrived, givenUp: this.#givenUp, end }, ...starts.toReversed()];
+  }
+
+  /** The highest known number plus one, or 0. */
+  get #end(): number {
+    const ends = this.#all.flatMap(({ arrived, givenUp, end }) => [endBelow(arrived, end), endBelow(givenUp, end)]);
+    return Math.max(this.#sentBelow, ...ends);
+  }
+
+  #isMissing(seq: number): boolean {
+    const end = this.#end;
+    if (seq < expectedFrom(end) || seq >= end) return false;
+    return !this.#all.some((one) => seq < one.end && (one.arrived.has(seq) || one.givenUp.has(seq)));
+  }
+
+  /** End of the numbers that reports of the car may be about. A message that arrives may have any number. */
+  get #expectedBelow(): number {
+    const ends = this.#all.map(({ arrived, end }) => endBelow(arrived, end));
+    return Math.max(this.#unsureBelow, ...ends) + EXPECTED_NUMBERS;
+  }
+
+  get #runs(): number {
+    return this.#all.reduce((sum, { arrived, givenUp }) => sum + arrived.all.length + givenUp.all.length, 0);
+  }
+
+  /** Combines or discards the lower half of the runs if there are too many. */
+  #discardLowest(): void {
+    const before = this.#runs;
+    if (before <= this.#maxRuns) return;
+    const all = this.#all;
+    const runs = all.flatMap(({ arrived, givenUp }) => [...arrived.all, ...givenUp.all]);
+    const last = runs.map((run) => run[1]).sort((a, b) => a - b)[runs.length >> 1] as number;
+    this.#unsureBelow = Math.max(this.#unsureBelow, last + 1);
+    for (const { arrived, givenUp } of all) {
+      addBelow(givenUp, arrived, last + 1);
+      arrived.remove(0, last);
+    }
+    if (this.#runs > FULL_SHARE * this.#maxRuns) {
+      // The end of a start shows which numbers of earlier starts it reused.
+      for (const start of this.#starts) start.below = Math.max(start.below, endOf(start.arrived), endOf(start.givenUp));
+      for (const { givenUp } of all) givenUp.remove(0, last);
+    }
+    this.#excess = { ...this.#excess, runs: this.#excess.runs + before - this.#runs };
   }
 
   /** All lower numbers were sent or given up, by reports of starts about numbers that no later start reuses. */
@@ -247,15 +369,20 @@ function reusedFrom({ first, arrived, givenUp, below }: Start): number {
   return first !== undefined && first < end ? first : Number.POSITIVE_INFINITY;
 }
 
-function runsOf(runs: readonly Run[]): Runs {
-  const made = new Runs();
-  for (const [first, last] of runs) made.add(first, last);
-  return made;
+/** Returns the lowest number that may be missing, if all numbers are below `end`. */
+function expectedFrom(end: number): number {
+  return Math.max(0, end - EXPECTED_NUMBERS);
 }
 
 /** Returns the highest number plus one, or 0. */
 function endOf({ all }: Runs): number {
   return (all.at(-1)?.[1] ?? -1) + 1;
+}
+
+/** Returns the highest number below `end` plus one, or 0. */
+function endBelow({ all }: Runs, end: number): number {
+  const run = all.findLast(([first]) => first < end);
+  return run === undefined ? 0 : Math.min(run[1] + 1, end);
 }
 
 function addBelow(to: Runs, from: Runs, end: number): void {

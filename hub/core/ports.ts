@@ -11,7 +11,7 @@ import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts'
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import type { DeliveryContents, KeptDeliveries } from './deliveries.ts';
 import type { CarMessage, RefusedMessage } from './message.ts';
-import type { NumbersReport } from './numbers.ts';
+import type { NumbersExcess, NumbersReport } from './numbers.ts';
 import type { Owner } from './registry.ts';
 import type { VehicleStatus } from './vehicle-status.ts';
 
@@ -43,6 +43,14 @@ export interface BegunLife {
   readonly vin: string;
   /** `boot` of the first message of this life. */
   readonly first: number;
+  /** Number of earlier lives. */
+  readonly ordinal: number;
+}
+
+/** A car that exceeded the bounds of message numbers in one commit. */
+export interface CarExcess extends NumbersExcess {
+  readonly vin: string;
+  readonly class: number;
 }
 
 /** Result of one commit. */
@@ -64,6 +72,8 @@ export interface Saved {
   readonly conflicts?: readonly CarMessage[];
   /** Lives of folders that follow an earlier life of the same car. Omitted if there are none. */
   readonly lives?: readonly BegunLife[];
+  /** Classes of cars that exceeded the bounds of message numbers. Omitted if there are none. */
+  readonly excess?: readonly CarExcess[];
   /** Events that now wait for receivers. Omitted if there are none. */
   readonly deliveries?: KeptDeliveries;
 }

@@ -127,7 +127,8 @@ export function tables(types: SqlTypes): string {
   CREATE INDEX records_across_cars_by_begin ON records (collection, began, vehicle) WHERE began IS NOT NULL;
   CREATE INDEX records_of_trip ON records (vehicle, collection, trip) WHERE trip IS NOT NULL;
   -- Runs of numbers as JSON: [[first, last], ...]. starts: the newest starts of the agent, [[boot, first number, arrived,
-  -- given up], ...]; arrived and given_up are of the starts before these. How many numbers are missing, when the car is to be
+  -- given up], ...]; arrived and given_up are of the starts before these. Runs below unsure_below were discarded, because
+  -- there were too many. How many numbers are missing, when the car is to be
   -- asked for them (UTC ms), how often that time had come, and how many were missing when it was asked last.
   CREATE TABLE numbers (
     vehicle ${int} NOT NULL REFERENCES vehicles,
@@ -135,6 +136,7 @@ export function tables(types: SqlTypes): string {
     arrived ${text} NOT NULL,
     given_up ${text} NOT NULL,
     starts ${text} NOT NULL DEFAULT '[]',
+    unsure_below ${long} NOT NULL DEFAULT 0,
     missing ${long} NOT NULL DEFAULT 0,
     due ${long} NOT NULL DEFAULT 0,
     attempts ${int} NOT NULL DEFAULT 0,

@@ -1,9 +1,16 @@
 /** Stores messages of all cars and, in the same commit, the numbers, records and Status that follow from them. */
 
 import { VigieError } from '../../protocol/errors.ts';
-import { changesOf, numberChangesOf, type PlacedMessage, type PlacedOf, type PlacedRecord } from '../core/commit.ts';
+import {
+  changesOf,
+  excessOf,
+  numberChangesOf,
+  type PlacedMessage,
+  type PlacedOf,
+  type PlacedRecord,
+} from '../core/commit.ts';
 import type { KeptDeliveries } from '../core/deliveries.ts';
-import { isCounted, type Life, Lives } from '../core/lives.ts';
+import { type Life, Lives, MAX_LIVES } from '../core/lives.ts';
 import {
   type CarMessage,
   heardAt,
@@ -117,7 +124,8 @@ export class SqliteMessageStore implements MessageStore {
     for (const numbers of written.numbers.values()) this.#writeNumbers(numbers);
     this.#refuse(refused.filter(({ topic }) => isStored(vinIn(topic))));
     const { placed, conflicts, begun: lives } = written;
-    return { placed, ...cars, fresh, conflicts, lives, ...this.#writeChanges(placed) };
+    const excess = excessOf(written.numbers.values(), placed);
+    return { placed, ...cars, fresh, conflicts, lives, excess, ...this.#writeChanges(placed) };
   }
 
   /** Updates the readers' data and notifies viewers. Call after the commit. */
@@ -155,11 +163,12 @@ export class SqliteMessageStore implements MessageStore {
 
   #writeNumbers({ vehicle, class: priority, value, received }: ChangedNumbers): void {
     if (value.isEmpty) return;
-    const { arrived, givenUp, starts } = value.kept;
+    const { arrived, givenUp, starts, unsureBelow = 0 } = value.kept;
     this.#database.run(
-      `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due) VALUES (?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, unsure_below, missing, due)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts,
-         missing = excluded.missing,
+         unsure_below = excluded.unsure_below, missing = excluded.missing,
          due = CASE WHEN missing = 0 THEN excluded.due ELSE due END,
          attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE attempts END,
          requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE requested END`,
@@ -168,6 +177,7 @@ export class SqliteMessageStore implements MessageStore {
       JSON.stringify(arrived),
       JSON.stringify(givenUp),
       JSON.stringify(starts),
+      unsureBelow,
       value.missing,
       received,
     );
@@ -231,7 +241,8 @@ export class SqliteMessageStore implements MessageStore {
       const { ordinal, first } = life;
       this.#database.run('INSERT INTO lives VALUES (?, ?, ?, ?)', vehicle, ordinal, first, one.received);
       if (ordinal === 0) continue;
-      begun.push({ vin: one.vin, first });
+      this.#database.run('DELETE FROM lives WHERE vehicle = ? AND ordinal <= ?', vehicle, ordinal - MAX_LIVES);
+      begun.push({ vin: one.vin, first, ordinal });
       for (const [sql, ...values] of newLifeMonitors(vehicle, life, one.received)) this.#database.run(sql, ...values);
     }
     return { ...one, message: { ...one.message, boot } };
@@ -258,7 +269,7 @@ export class SqliteMessageStore implements MessageStore {
     const conflict = asConflict(one);
     const conflictRow = this.#isRepetition(vehicle, one) ? undefined : this.#insert(vehicle, conflict);
     if (conflictRow === undefined) {
-      if (!isCounted(message.boot)) this.#numbersIn(written, vehicle, priority, received).arriveAgain(message);
+      this.#numbersIn(written, vehicle, priority, received).arriveAgain(message);
       return false;
     }
     written.conflicts.push(original);
@@ -342,7 +353,7 @@ export class SqliteMessageStore implements MessageStore {
     const known = numbers.get(name);
     if (known !== undefined) return known.value;
     const row = this.#database.one(
-      'SELECT arrived, given_up, starts FROM numbers WHERE vehicle = ? AND class = ?',
+      'SELECT arrived, given_up, starts, unsure_below FROM numbers WHERE vehicle = ? AND class = ?',
       vehicle,
       priority,
     );

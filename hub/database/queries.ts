@@ -118,7 +118,7 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   async numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined> {
     if ((await this.vehicle(vin)) === undefined) return undefined;
     const rows = await this.#select(
-      `SELECT class, arrived, given_up, starts FROM numbers WHERE vehicle = ${CAR} ORDER BY class`,
+      `SELECT class, arrived, given_up, starts, unsure_below FROM numbers WHERE vehicle = ${CAR} ORDER BY class`,
       vin,
     );
     return rows.map((row) => ({ class: row['class'] as number, ...numbersIn(row).report }));
@@ -337,11 +337,12 @@ export function unknownVehicle(vin: string): VigieError {
 }
 
 /** Reads the numbers of a class from a row, where runs are JSON. */
-export function numbersIn({ arrived, given_up: givenUp, starts }: SqlRow): ClassNumbers {
+export function numbersIn({ arrived, given_up: givenUp, starts, unsure_below: unsureBelow }: SqlRow): ClassNumbers {
   return new ClassNumbers({
     arrived: JSON.parse(arrived as string) as readonly Run[],
     givenUp: JSON.parse(givenUp as string) as readonly Run[],
     starts: JSON.parse(starts as string) as readonly KeptStart[],
+    unsureBelow: unsureBelow as number,
   });
 }
 

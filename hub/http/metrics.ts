@@ -1,6 +1,7 @@
 /** Metrics of a hub in the text format of Prometheus. No metric has a label for each car. */
 
 import { type Metric, type MetricValue, pageOf } from '../../adapters/service/metrics.ts';
+import { carLimits } from '../core/car-limits.ts';
 import type { HubMeasurements } from '../core/measures.ts';
 import type { MissingNumbers } from '../core/ports.ts';
 import type { BrokerState } from '../core/status.ts';
@@ -121,6 +122,11 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
     'Messages of cars that are not registered, dropped because of the bounds or of retention',
     ({ counted }) => counted.droppedUnregistered,
   ),
+  {
+    ...metric('counter', 'car_limits_total', 'How often cars exceeded a limit for one car', () => undefined),
+    labels: ['limit'],
+    values: ({ counted }) => carLimits.map((limit) => [counted.limited[limit], { limit }] as const),
+  },
   metric('gauge', 'waiting_messages', 'Messages that wait for a commit', ({ waiting }) => waiting),
   metric('counter', 'commits_total', 'Commits of messages', ({ counted }) => counted.commits),
   metric('counter', 'commit_seconds_total', 'Sum of the times of commits', ({ counted }) => counted.commitTime / 1000),

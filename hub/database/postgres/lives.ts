@@ -1,5 +1,5 @@
 /** Numbers the starts of agents by the lives of their folders. */
-import { type Life, Lives } from '../../core/lives.ts';
+import { type Life, Lives, MAX_LIVES } from '../../core/lives.ts';
 import type { CarMessage } from '../../core/message.ts';
 import type { BegunLife } from '../../core/ports.ts';
 import { newLifeMonitors } from '../reported-monitors.ts';
@@ -40,10 +40,18 @@ export async function keepLives(
     );
   }
   const later = begun.filter(({ ordinal }) => ordinal > 0);
+  if (later.length > 0) {
+    await execute(
+      `DELETE FROM lives USING (SELECT vehicle, max(ordinal) AS newest FROM unnest($1::bigint[], $2::bigint[])
+         AS begun (vehicle, ordinal) GROUP BY vehicle) AS given
+       WHERE lives.vehicle = given.vehicle AND lives.ordinal <= given.newest - ${MAX_LIVES}`,
+      columns(later.map(({ vehicle, ordinal }) => [vehicle, ordinal])),
+    );
+  }
   for (const life of later) {
     for (const [sql, ...values] of newLifeMonitors(life.vehicle, life, life.since)) {
       await execute(numbered(sql), values);
     }
   }
-  return { placed, begun: later.map(({ vin, first }) => ({ vin, first })) };
+  return { placed, begun: later.map(({ vin, first, ordinal }) => ({ vin, first, ordinal })) };
 }

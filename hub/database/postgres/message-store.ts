@@ -42,7 +42,7 @@ import { keepLives } from './lives.ts';
 import { notify } from './news.ts';
 import { CommitNumbers, type OwnMessage } from './numbers.ts';
 import { behindOf, keepRecords, lateness } from './records.ts';
-import { sortMessages, uncountedIn } from './repetitions.ts';
+import { sortMessages } from './repetitions.ts';
 import { type KnownStatus, StatusKeeper } from './statuses.ts';
 
 /** SQLSTATE classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
@@ -106,12 +106,12 @@ export class PostgresMessageStore implements MessageStore {
     const kept = await keepMessages(execute, fresh);
     const changes = changesOf(kept);
     await keepHeard(execute, placed, changes.heard, vehicles);
-    await numbers.add(
+    const excess = await numbers.add(
       execute,
       kept.filter((_, index) => !conflicts.has(fresh[index] as OwnMessage)),
-      uncountedIn(repeated),
+      repeated.filter((one) => numbers.of(one).mayChange(one.message)),
     );
-    if (kept.length === 0) return { ...cars, fresh: [], lives, statuses };
+    if (kept.length === 0) return { ...cars, fresh: [], lives, excess, statuses };
     const changed = await this.#statuses.keep(execute, changes.statuses);
     await perform(execute, keepCorrections(changes.corrections));
     await keepRecords(execute, changes.records);
@@ -128,6 +128,7 @@ export class PostgresMessageStore implements MessageStore {
       fresh: kept,
       conflicts: own.filter(({ payload }) => twice.has(payload)),
       lives,
+      excess,
       deliveries,
       statuses: changed,
     };

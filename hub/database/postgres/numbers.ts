@@ -1,7 +1,8 @@
 /** Message numbers of the cars of one commit: read once, changed by the new messages, and written once. */
-import { numberChangesOf, type PlacedMessage } from '../../core/commit.ts';
+import { excessOf, numberChangesOf, type PlacedMessage } from '../../core/commit.ts';
 import type { CarMessage } from '../../core/message.ts';
 import { ClassNumbers } from '../../core/numbers.ts';
+import type { CarExcess } from '../../core/ports.ts';
 import { numbersIn } from '../queries.ts';
 import { columns } from './database.ts';
 import type { Execute } from './execute.ts';
@@ -49,8 +50,8 @@ export class CommitNumbers {
     return this.#own(vehicle, priority).value;
   }
 
-  /** Adds new messages, and messages that arrived again, and writes the changed numbers. */
-  async add(execute: Execute, kept: readonly PlacedMessage[], repeated: readonly OwnMessage[]): Promise<void> {
+  /** Adds new messages, and messages that arrived again, and writes the changed numbers. Returns those beyond the bounds. */
+  async add(execute: Execute, kept: readonly PlacedMessage[], repeated: readonly OwnMessage[]): Promise<CarExcess[]> {
     const changed = new Map<OwnNumbers, number>();
     for (const one of kept) {
       for (const change of numberChangesOf(one)) {
@@ -65,23 +66,26 @@ export class CommitNumbers {
       changed.set(own, one.received);
     }
     const rows = [...changed].filter(([{ value }]) => !value.isEmpty);
-    if (rows.length === 0) return;
+    if (rows.length === 0) return [];
     await execute(
-      `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due)
-       SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+      `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, unsure_below, missing, due)
+       SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
+         $8::bigint[])
        ON CONFLICT (vehicle, class) DO UPDATE
-       SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts, missing = excluded.missing,
+       SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts,
+         unsure_below = excluded.unsure_below, missing = excluded.missing,
          due = CASE WHEN numbers.missing = 0 AND excluded.missing > 0 THEN excluded.due ELSE numbers.due END,
          attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.attempts END,
          requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.requested END`,
       columns(
         rows.map(([{ vehicle, class: priority, value }, received]) => {
-          const { arrived, givenUp, starts } = value.kept;
+          const { arrived, givenUp, starts, unsureBelow = 0 } = value.kept;
           const runs = [arrived, givenUp, starts].map((one) => JSON.stringify(one));
-          return [vehicle, priority, ...runs, value.missing, received];
+          return [vehicle, priority, ...runs, unsureBelow, value.missing, received];
         }),
       ),
     );
+    return excessOf(changed.keys(), kept);
   }
 
   #own(vehicle: number, priority: number): OwnNumbers {

@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 import { classes } from '../../../protocol/classes.ts';
-import { isCounted } from '../../core/lives.ts';
 import type { CarMessage } from '../../core/message.ts';
 import { asConflict } from '../conflicts.ts';
 import { kindNumber } from '../rows.ts';
@@ -58,11 +57,6 @@ export async function sortMessages(
     }
   }
   return { fresh, conflicts, repeated };
-}
-
-/** Returns repeated messages that may change numbers ({@link ClassNumbers.arriveAgain}). */
-export function uncountedIn(repeated: readonly OwnMessage[]): readonly OwnMessage[] {
-  return repeated.filter(({ message }) => !isCounted(message.boot));
 }
 
 function slotOf({ vehicle, class: priority, message: { seq } }: OwnMessage): string {

@@ -31,6 +31,7 @@ export async function beginUpgrade(execute: Execute): Promise<void> {
      ALTER INDEX messages_by_arrival RENAME TO messages_6_by_arrival;
      ALTER TABLE messages RENAME TO messages_6;
      ${messageSchema}
+     ALTER TABLE numbers ADD COLUMN unsure_below bigint NOT NULL DEFAULT 0;
      SELECT setval('messages_id_seq', last_value, is_called) FROM messages_6_id_seq;
      -- The second of arrival up to which the messages of a kind were moved.
      CREATE TABLE upgrade (kind smallint PRIMARY KEY, second bigint NOT NULL);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCounted, Lives, lifeOf } from '../../../hub/core/lives.ts';
+import { isCounted, type Life, Lives, lifeOf, MAX_LIVES } from '../../../hub/core/lives.ts';
 import { ClassNumbers } from '../../../hub/core/numbers.ts';
 import { UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../../protocol/schema/message.ts';
 
@@ -22,6 +22,26 @@ test('a start far from all known starts begins a new life, ordered after all ear
   expect(starts.map(lifeOf)).toEqual([0, 1, 0, 1, 1]);
   expect(starts.map(isCounted)).toEqual([true, true, true, false, true]);
   expect(lives.begun.map(({ first }) => first)).toEqual([3_000_000_000, 12]);
+});
+
+test('of a car with random start numbers the newest lives are remembered, and all starts keep their order', () => {
+  const boots = Array.from({ length: 1_000 }, (_, place) => (place * 40_000_003 + 7) % UNCOUNTED_BOOT);
+  let remembered: Life[] = [];
+  const starts = boots.map((boot) => {
+    const lives = new Lives(remembered);
+    const start = lives.startOf(boot);
+    remembered = [...remembered, ...lives.begun].slice(-MAX_LIVES);
+    return start;
+  });
+  expect(starts.every((start, place) => place === 0 || lifeOf(start) >= lifeOf(starts[place - 1] ?? 0))).toBe(true);
+  expect(remembered.at(-1)?.ordinal).toBeGreaterThan(MAX_LIVES);
+});
+
+test('the numbers of starts stay exact even after millions of lives', () => {
+  const lives = new Lives([{ ordinal: 2 ** 22 - 2, first: 12 }]);
+  const starts = [3_000_000_000, 1_000_000_000, 3_000_000_001].map((boot) => lives.startOf(boot));
+  expect(lives.begun).toHaveLength(1);
+  expect(starts.every((start) => Number.isSafeInteger(start) && isCounted(start))).toBe(true);
 });
 
 test('an agent that counts its starts from 1 has numbers of its own', () => {

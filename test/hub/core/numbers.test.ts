@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { uncountedBeside } from '../../../hub/core/lives.ts';
-import { ClassNumbers } from '../../../hub/core/numbers.ts';
+import { ClassNumbers, EXPECTED_NUMBERS, MAX_RUNS } from '../../../hub/core/numbers.ts';
 import type { Run } from '../../../protocol/runs.ts';
 
 function numbersIn(runs: readonly Run[]): number[] {
@@ -77,18 +77,118 @@ test('a number that an earlier start sent from memory stops counting once a late
   expect(numbers.report).toEqual({ arrived: [[0, 0]], givenUp: [], missing: [[1, 1]] });
 });
 
-test('a gap of billions of numbers is stored as one run', () => {
+test('a gap of millions of numbers is stored as one run', () => {
   const numbers = new ClassNumbers();
-  numbers.giveUp(1, [[0, Number.MAX_SAFE_INTEGER - 1]]);
+  numbers.giveUp(1, [[0, EXPECTED_NUMBERS - 1]]);
   numbers.arrive({ seq: 7, boot: 1, offset: 7 });
   expect(numbers.report).toEqual({
     arrived: [[7, 7]],
     givenUp: [
       [0, 6],
-      [8, Number.MAX_SAFE_INTEGER - 1],
+      [8, EXPECTED_NUMBERS - 1],
     ],
     missing: [],
   });
+});
+
+test('reports about numbers that are impossibly far above the arrived ones are ignored and counted', () => {
+  const numbers = new ClassNumbers();
+  numbers.arrive({ seq: 7, boot: 1, offset: 7 });
+  const before = numbers.report;
+  numbers.sent(1, { first: 0, below: 8_600_000_000 });
+  numbers.sent(2, { first: Number.MAX_SAFE_INTEGER, below: Number.MAX_SAFE_INTEGER });
+  numbers.giveUp(1, [[8, 8 + EXPECTED_NUMBERS]]);
+  expect(numbers.report).toEqual(before);
+  expect(numbers.excess).toEqual({ runs: 0, jumps: 3 });
+  expect(numbers.missing).toBe(7);
+});
+
+test('a message with a far higher number arrives, and only the newest expected numbers are missing', () => {
+  const numbers = new ClassNumbers();
+  const [old, seq] = [[3, 5], 2 ** 31 - 1] as const;
+  for (const one of old) numbers.arrive({ seq: one, boot: 1, offset: one });
+  numbers.arrive({ seq, boot: 1, offset: seq });
+  expect(numbers.report.missing).toEqual([[seq + 1 - EXPECTED_NUMBERS, seq - 1]]);
+  expect(numbers.missing).toBe(EXPECTED_NUMBERS - 1);
+  expect([...old, seq].map((one) => numbers.has({ seq: one, boot: 1 }))).toEqual([true, true, true]);
+});
+
+test('of 100,000 separate numbers at most 4,096 runs stay, and messages that are sent again restore the others', () => {
+  const numbers = new ClassNumbers();
+  const [count, boot] = [100_000, 1];
+  for (let place = 0; place < count; place++) numbers.arrive({ seq: 2 * place, boot, offset: 2 * place });
+  expect(numbers.kept.starts.flatMap(([, , arrived]) => arrived).length).toBeLessThanOrEqual(MAX_RUNS);
+  expect(numbers.excess.runs).toBeGreaterThan(count - MAX_RUNS);
+  // The first missing run covers all discarded ones.
+  const { unsureBelow = 0, missing } = numbers.report;
+  expect(missing[0]).toEqual([0, unsureBelow]);
+  for (const [first, last] of missing) {
+    for (let seq = first; seq <= last; seq++) {
+      const message = { seq, boot, offset: seq };
+      if (seq % 2 === 0) numbers.arriveAgain(message);
+      else numbers.arrive(message);
+    }
+  }
+  expect(numbers.report).toEqual({ arrived: [[0, 2 * count - 2]], givenUp: [], missing: [], unsureBelow });
+});
+
+test('a car that gave up every second of 10,000 messages misses none, and is not asked to send them again', () => {
+  const numbers = new ClassNumbers();
+  for (let seq = 0; seq < 10_000; seq += 2) {
+    numbers.arrive({ seq, boot: 1, offset: seq });
+    numbers.giveUp(1, [[seq + 1, seq + 1]]);
+  }
+  expect(numbers.missing).toBe(0);
+  const { arrived, givenUp, unsureBelow = 0 } = numbers.report;
+  expect(arrived.length + givenUp.length).toBeLessThanOrEqual(MAX_RUNS);
+  expect(givenUp[0]?.[0]).toBe(0);
+  expect(unsureBelow).toBeGreaterThan(0);
+});
+
+test('a gap message with 100,000 separate runs in any order keeps the bound', () => {
+  const numbers = new ClassNumbers();
+  const runs = Array.from({ length: 100_000 }, (_, place): Run => [2 * (place ^ 1), 2 * (place ^ 1)]);
+  numbers.giveUp(1, runs.toReversed());
+  const kept = numbers.kept.starts.flatMap(([, , , givenUp]) => givenUp);
+  expect(kept.length).toBeLessThanOrEqual(MAX_RUNS);
+  expect(numbers.missing).toBeGreaterThan(0);
+});
+
+test('beyond the bound of runs, no message counts as arrived that did not, and doubtful ones are known as such', () => {
+  const step = fc.record({ seq: fc.nat(60), boot: fc.integer({ min: 1, max: 3 }), isLost: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      let numbers = new ClassNumbers(undefined, 4);
+      const arrived = new Set<string>();
+      for (const { seq, boot, isLost } of steps) {
+        numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)), 4);
+        const key = `${boot}/${seq}`;
+        const message = { seq, boot, offset: seq };
+        if (isLost) numbers.giveUp(boot, [[seq, seq]]);
+        else if (arrived.has(key)) numbers.arriveAgain(message);
+        else numbers.arrive(message);
+        if (!isLost) arrived.add(key);
+        const { kept } = numbers;
+        const runs = [kept.arrived, kept.givenUp, ...kept.starts.flatMap(([, , come, lost]) => [come, lost])];
+        expect(runs.flat().length).toBeLessThanOrEqual(4);
+        for (const one of [1, 2, 3].flatMap((start) => [...Array(61).keys()].map((n) => ({ seq: n, boot: start })))) {
+          const isArrived = arrived.has(`${one.boot}/${one.seq}`);
+          if (numbers.has(one)) expect(isArrived).toBe(true);
+          if (isArrived) expect(numbers.isCertainlyNew(one)).toBe(false);
+        }
+      }
+      // All messages are sent again, and the others are given up.
+      for (const key of [...arrived].sort()) {
+        const [boot = 0, seq = 0] = key.split('/').map(Number);
+        numbers.arriveAgain({ seq, boot, offset: seq });
+      }
+      for (let round = 0; numbers.missing > 0; round++) {
+        expect(round).toBeLessThan(100);
+        numbers.giveUp(3, numbers.report.missing.slice(0, 1));
+      }
+      expect(numbers.report.missing).toEqual([]);
+    }),
+  );
 });
 
 test('a gap message without numbers gives up nothing', () => {
