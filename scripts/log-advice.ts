@@ -63,6 +63,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'http.unavailable': 'restore the file, or free the port that `error` names',
   'hub.erasure.failed': 'let the hub write to vigie/1/+/up/+ and vigie/1/+/presence at the broker',
   'hub.car.unregistered': 'register these cars (`vigie hub add`), or find out who invents them',
+  'hub.car.limit': 'see [the limits](hub-reference.md#limits-for-one-car), and look at the car',
   'hub.car.refused': 'register the car, or find out who uses its VIN',
   'hub.certificate.failed': 'check that the hub can write its directory',
   'hub.deliveries.failed': 'check the database',

@@ -3,7 +3,7 @@ import { reachesPowerOfTwo } from '../../protocol/powers-of-two.ts';
 import type { HubLog } from './ports.ts';
 
 /** Limits for one car. docs/hub-reference.md says what happens beyond each. */
-export const carLimits = ['runs', 'jumps', 'lives'] as const;
+export const carLimits = ['messages', 'faults', 'runs', 'jumps', 'lives'] as const;
 export type CarLimit = (typeof carLimits)[number];
 export type CarLimitCounts = Readonly<Record<CarLimit, number>>;
 
@@ -15,10 +15,19 @@ const OTHER_CARS = 'others';
 export class CarLimits {
   readonly #log: HubLog;
   readonly #cars = new Map<string, Record<CarLimit, number>>();
+  readonly #faults = new Map<string, number>();
   readonly counts: Record<CarLimit, number> = noCounts();
 
   constructor(log: HubLog) {
     this.#log = log;
+  }
+
+  /** Counts a refused message of a car. @returns the count */
+  fault(vin: string): number {
+    const name = this.#faults.has(vin) || this.#faults.size < MAX_CARS ? vin : OTHER_CARS;
+    const faults = (this.#faults.get(name) ?? 0) + 1;
+    this.#faults.set(name, faults);
+    return faults;
   }
 
   /**
@@ -41,5 +50,5 @@ export class CarLimits {
 
 /** Returns counts of 0. */
 export function noCounts(): Record<CarLimit, number> {
-  return { runs: 0, jumps: 0, lives: 0 };
+  return { messages: 0, faults: 0, runs: 0, jumps: 0, lives: 0 };
 }

@@ -4,6 +4,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { reachesPowerOfTwo } from '../../protocol/powers-of-two.ts';
 import { CarLimits } from './car-limits.ts';
 import type { KeptDeliveries } from './deliveries.ts';
+import { FairQueue, type QueuedItem } from './fair-queue.ts';
 import { MAX_LIVES } from './lives.ts';
 import type { HubMeasures } from './measures.ts';
 import { type CarMessage, type RefusedMessage, readMessage, vinIn } from './message.ts';
@@ -12,6 +13,12 @@ import type { UnregisteredMessage, UnregisteredStore } from './unregistered.ts';
 
 /** Largest number of messages in one commit: the backlog of a car that was away must not delay other cars. */
 const BATCH = 500;
+/** Largest size of their payloads in bytes, unless there is only one. */
+const BATCH_BYTES = 8_388_608;
+/** Number of messages of one car that may wait before the hub reports the car. They are stored all the same. */
+const CAR_WAITING = 1_000;
+/** Number of refused messages of one car that the hub logs. Further ones are logged at powers of two. */
+const LOGGED_FAULTS = 100;
 /**
  * A commit costs the hub and the database about the same for one message as for fifty. While messages keep arriving, a
  * commit therefore waits for more, for at most `LOOKS` checks that are `LOOK` ms apart.
@@ -42,7 +49,7 @@ interface IntakeParts {
   readonly waiting?: () => void;
 }
 
-interface Waiting {
+interface Waiting extends QueuedItem {
   readonly topic: string;
   readonly item: { readonly read: CarMessage } | { readonly refused: RefusedMessage };
   readonly retained: boolean;
@@ -53,7 +60,9 @@ interface Waiting {
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #limits: CarLimits;
-  #waiting: Waiting[] = [];
+  readonly #waiting = new FairQueue<Waiting>();
+  /** Messages of one car each, among which the database rejects at least one. */
+  readonly #suspected: (readonly Waiting[])[] = [];
   /** Cars whose messages were kept aside and are now being stored, each with its messages that arrived later. */
   readonly #registered = new Set<string>();
   readonly #held = new Map<string, Waiting[]>();
@@ -82,8 +91,10 @@ export class Intake {
     // An empty payload clears a retained message (MQTT 5.0 §3.3.1.3).
     if (payload.byteLength === 0) return;
     const item = this.#read(topic, payload, retained);
+    const car = 'read' in item ? item.read.vin : vinIn(topic);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ topic, item, retained, resolve, reject });
+      const waiting = this.#waiting.add({ car, bytes: payload.byteLength, topic, item, retained, resolve, reject });
+      if (waiting > CAR_WAITING) this.#limits.exceeded(car, 'messages', 1);
       this.#begin();
     });
   }
@@ -118,15 +129,26 @@ export class Intake {
       return { read: readMessage(topic, payload, received, retained) };
     } catch (error) {
       if (!(error instanceof VigieError)) throw error;
-      this.#parts.log.warn('hub.message.refused', { topic, reason: error.message });
+      this.#logFault(topic, error.message);
       return { refused: { topic, reason: error.message, payload, received } };
     }
   }
 
+  #logFault(topic: string, reason: string): void {
+    const faults = this.#limits.fault(vinIn(topic));
+    if (faults <= LOGGED_FAULTS) this.#parts.log.warn('hub.message.refused', { topic, reason });
+    else this.#limits.exceeded(vinIn(topic), 'faults', 1);
+  }
+
   /** Never rejects, and neither do the functions that it calls: the sender of each message receives the outcome. */
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#registered.size > 0) {
-      if (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, BATCH));
+    while (this.#waiting.length > 0 || this.#registered.size > 0 || this.#suspected.length > 0) {
+      if (this.#waiting.length > 0) await this.#commit(this.#waiting.take({ items: BATCH, bytes: BATCH_BYTES }));
+      const suspected = this.#suspected.shift();
+      if (suspected !== undefined) {
+        await this.#commit(suspected);
+        continue;
+      }
       // One car at a time, so that the backlog of these cars does not delay the others.
       const [vin] = this.#registered;
       if (vin === undefined) await this.#gather();
@@ -225,7 +247,7 @@ export class Intake {
       this.#tellUnregistered(kept);
       for (const one of kept) one.resolve();
       // The cars of these messages were registered, removed or forgotten meanwhile.
-      this.#waiting.unshift(...batch.filter((one) => changed.has(vinOf(one))));
+      this.#waiting.addFirst(batch.filter((one) => changed.has(vinOf(one))));
     } catch (error) {
       this.#fail(batch, error as Error);
     }
@@ -264,7 +286,7 @@ export class Intake {
         this.#registered.add(vin);
         return;
       }
-      this.#waiting.unshift(...(this.#held.get(vin) ?? []));
+      this.#waiting.addFirst(this.#held.get(vin) ?? []);
       this.#held.delete(vin);
     } catch (error) {
       const held = this.#held.get(vin) ?? [];
@@ -304,23 +326,31 @@ export class Intake {
     if (receivers > 0) waiting?.();
   }
 
-  /** Finds the message that the database rejects, stores it as refused, and commits the others. */
+  /**
+   * Finds the message that the database rejects, stores it as refused, and commits the others. Separates the cars first:
+   * then, between two commits of all cars, only one commit searches among the messages of such a car.
+   */
   async #isolate(batch: readonly Waiting[], { message: reason }: Error): Promise<void> {
     const [one] = batch;
     if (batch.length > 1 || one === undefined || !('read' in one.item)) {
-      const half = Math.ceil(batch.length / 2);
-      await this.#commit(batch.slice(0, half));
-      return this.#commit(batch.slice(half));
+      const cars = [...new Set(batch.map(({ car }) => car))];
+      const half = new Set(cars.slice(0, cars.length >> 1));
+      const isFirst = (other: Waiting, place: number): boolean =>
+        cars.length > 1 ? half.has(other.car) : place < batch.length >> 1;
+      const parts = [batch.filter(isFirst), batch.filter((other, place) => !isFirst(other, place))];
+      if (cars.length === 1) this.#suspected.push(...parts);
+      else for (const part of parts) await this.#commit(part);
+      return;
     }
     const { topic } = one;
     const { payload, received } = one.item.read;
-    this.#parts.log.warn('hub.message.refused', { topic, reason });
+    this.#logFault(topic, reason);
     await this.#commit([{ ...one, item: { refused: { topic, reason, payload, received } } }]);
   }
 }
 
-function vinOf({ item }: Waiting): string {
-  return 'read' in item ? item.read.vin : vinIn(item.refused.topic);
+function vinOf({ car }: Waiting): string {
+  return car;
 }
 
 type Fates = Readonly<Record<'stored' | 'strangers' | 'removed' | 'forgotten' | 'held', Waiting[]>>;

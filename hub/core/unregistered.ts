@@ -16,7 +16,7 @@ export interface UnregisteredBounds {
   readonly cars: number;
 }
 
-/** With keys and indexes, the messages take at most about twice `bytes` on the disk. */
+/** Bounds of the payloads; keys and indexes take more space on the disk. */
 export const UNREGISTERED_BOUNDS: UnregisteredBounds = {
   carMessages: 2_000,
   carBytes: 1_048_576,

@@ -253,6 +253,58 @@ test('a message that the database rejects is quarantined and acknowledged, and t
   expect(measures.snapshot()).toMatchObject({ refused: 1, failedCommits: 0 });
 });
 
+/** Sends a message of another car. Resolves with the number of commits that ended before it is acknowledged. */
+async function commitsUntilStored(disk: SlowDisk, intake: Intake, end: (commit: Commit) => void): Promise<number> {
+  const before = disk.commits.length;
+  const stored = intake.accept(upTopic(OTHER, 'gap'), payloadOf('gap', { class: 5, count: 1 })).then(() => undefined);
+  for (let number = before - 1; ; number++) {
+    const commit = await Promise.race([disk.commit(number), stored]);
+    if (commit === undefined) return number - before;
+    end(commit);
+  }
+}
+
+test('a car that sends 10,000 messages at once is reported, and the next commit has a message of another car', async () => {
+  const { disk, intake, log, measures, send } = begin();
+  for (let seq = 0; seq < 10_000; seq++) void send(seq);
+  await disk.commit(0);
+  expect(await commitsUntilStored(disk, intake, (commit) => commit.done())).toBe(1);
+  expect(disk.commits[1]?.messages.map(({ vin }) => vin)).toContain(OTHER);
+  expect(measures.snapshot().limited.messages).toBe(9_000);
+  const reports = log.lines.filter(({ event }) => event === 'hub.car.limit');
+  expect(reports.map(({ fields }) => fields)).toEqual(
+    Array.from({ length: 14 }, (_, power) => ({ vin: ONE, limit: 'messages', count: 2 ** power })),
+  );
+});
+
+test('a commit has at most 8 MiB of messages', async () => {
+  const { disk, intake } = begin();
+  const payload = new Uint8Array(1_048_576);
+  for (let count = 0; count < 20; count++) void intake.accept(upTopic(ONE, 'gap'), payload);
+  expect((await disk.commit(0)).refused).toHaveLength(8);
+});
+
+test('while the database rejects hundreds of messages of a car, another car waits for few commits', async () => {
+  const { disk, intake, send } = begin();
+  for (let seq = 0; seq < 400; seq++) void send(seq);
+  const end = (commit: Commit): void => {
+    if (commit.messages.some(({ vin }) => vin === ONE)) commit.fail(new VigieError('store.failed', disk.refusal));
+    else commit.done();
+  };
+  await disk.commit(0);
+  expect(await commitsUntilStored(disk, intake, end)).toBeLessThanOrEqual(4);
+});
+
+test('of hundreds of unreadable messages of a car, one hundred are logged one by one and all are stored', async () => {
+  const { disk, intake, log, measures } = begin();
+  const sent = Array.from({ length: 300 }, () => intake.accept(upTopic(ONE, 'gap'), new Uint8Array([1])));
+  (await disk.commit(0)).done();
+  await Promise.all(sent);
+  expect(disk.commits[0]?.refused).toHaveLength(300);
+  expect(log.lines.filter(({ event }) => event === 'hub.message.refused')).toHaveLength(100);
+  expect(measures.snapshot().limited.faults).toBe(200);
+});
+
 test('messages of a forgotten car are acknowledged, counted and reported so that the broker can be cleared', async () => {
   const { disk, log, measures, send, reported } = begin();
   const sent = [send(0), send(1)];
