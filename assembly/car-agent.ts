@@ -8,7 +8,7 @@ import { BusActivity } from '../agent/power/bus-activity.ts';
 import type { UnitRest } from '../agent/power/rest.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import { defined } from '../protocol/defined.ts';
-import type { HelloMissing } from '../protocol/schema/hello.ts';
+import { type HelloMissing, MAX_REPORTED_KEYS } from '../protocol/schema/hello.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import { agentSettings } from '../protocol/settings.ts';
 import { actuationOf } from './actuation.ts';
@@ -86,6 +86,7 @@ export async function buildAgent(options: CarOptions, parts: CarAgentParts): Pro
       window: () => link.window ?? 1,
     },
   );
+  parts.keys.onChange(() => agent.hello());
   return { agent, actuation, collect };
 }
 
@@ -130,16 +131,22 @@ function agentCommands(
 
 function overseerOf(
   { service }: CarOptions,
-  { missing }: CarAgentParts,
+  { missing, keys }: CarAgentParts,
   collect: Collect,
 ): NonNullable<AgentPorts['overseer']> {
+  let reported: TrustStore['reported'] | undefined;
   return {
     looksEvery: (ms) => service?.overseer.looksEvery(ms),
     ticked: () => service?.overseer.ticked(),
-    hello: () => ({
-      ...service?.overseer.hello(),
-      ...(missing.length > 0 && { missing: [...missing] }),
-      ...collect.hello(),
-    }),
+    hello: () => {
+      const isNew = keys.reported !== reported && keys.reported.length <= MAX_REPORTED_KEYS;
+      reported = keys.reported;
+      return {
+        ...service?.overseer.hello(),
+        ...(missing.length > 0 && { missing: [...missing] }),
+        ...collect.hello(),
+        ...(isNew && { keys: [...keys.reported] }),
+      };
+    },
   };
 }

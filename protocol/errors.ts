@@ -115,6 +115,7 @@ export const errors = {
   ),
   'command.chargingFault': retriable(50404, 'the car reports a fault of its charging', 'VehicleChargingSystemError'),
   'command.canceled': retriable(40913, 'an act of the driver ended the command', 'CanceledByDriver'),
+  'command.untrusted': lasting(40022, 'the car trusts no key of the hub for this kind of command', 'MissingRights'),
   'command.tooFast': retriable(
     42901,
     'more commands in a short time than the car accepts',

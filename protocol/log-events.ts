@@ -297,6 +297,13 @@ export const logEvents = {
   'hub.client.failed': ['error', 'A connection to the broker of the hub failed', 'client', 'reason'],
   'hub.client.refused': ['warn', 'The hub refuses a connection to its broker', 'client', 'reason'],
   'hub.command.unsent': ['warn', 'The hub cannot send a command now; it sends it again', 'vin', 'id', 'error'],
+  'hub.command.untrusted': [
+    'warn',
+    'A car trusts no key of the hub for a command of the hub itself',
+    'vin',
+    'type',
+    'error',
+  ],
   'hub.commands.unread': ['error', 'The hub cannot read the open commands of a car', 'vin', 'error'],
   'hub.data.readable': ['warn', 'Other users of this machine may read the data of the hub', 'path', 'error'],
   'hub.database.disconnected': ['warn', 'The database closed a connection', 'where', 'error'],

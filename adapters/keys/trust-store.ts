@@ -3,6 +3,8 @@ import type { Clock, Document, Log, NewKey, SignatureVerifier, TrustKeeper } fro
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { hex } from '../../protocol/hex.ts';
+import type { HelloKey } from '../../protocol/schema/hello.ts';
+import type { CommandKind } from '../../protocol/schema/remote.ts';
 import { readAdded, type TrustChanges } from './trust-changes.ts';
 import {
   algorithmOf,
@@ -46,6 +48,8 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
   /** Entries that this agent cannot read, because an agent of another version wrote them. */
   readonly #unread: readonly object[];
   #keys: ReadonlyMap<string, TrustedKey> = new Map();
+  #reported: readonly HelloKey[] = [];
+  #changed: () => void = () => undefined;
   /** Resolves when no change is in progress. */
   #last: Promise<void> = Promise.resolve();
 
@@ -85,6 +89,19 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
   get unconfirmed(): string | undefined {
     const { unconfirmed } = this.#kept;
     return unconfirmed && `no key is trusted, because ${unconfirmed.why}; ${CONFIRM}`;
+  }
+
+  /**
+   * Keys with which others may command the car, with their kinds: without the unit's own and expired ones. Returns the
+   * same list until they change.
+   */
+  get reported(): readonly HelloKey[] {
+    return this.#reported;
+  }
+
+  /** Calls `changed` after each change of {@link reported}. Replaces the previous listener. */
+  onChange(changed: () => void): void {
+    this.#changed = changed;
   }
 
   /** Returns the journal's copy of the changes, for `Memory`. */
@@ -190,6 +207,13 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     const trusted = this.#kept.unconfirmed === undefined ? [...this.#added, ...this.#file] : [];
     const keys = trusted.filter(({ kid }) => !gone.has(kid));
     this.#keys = new Map([...keys, ...this.#own].map((key) => [key.kid, key]));
+    const now = this.#clock.now();
+    const reported = [...this.#keys.values()]
+      .filter((key) => !this.#own.includes(key) && (key.notAfter ?? now) >= now)
+      .map(({ kid, kinds }): HelloKey => ({ id: kid, kinds: [...kinds] as CommandKind[] }));
+    if (JSON.stringify(reported) === JSON.stringify(this.#reported)) return;
+    this.#reported = reported;
+    this.#changed();
   }
 
   #valid(id: Uint8Array): TrustedKey | undefined {

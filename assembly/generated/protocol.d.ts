@@ -82,6 +82,7 @@ export declare const errors: {
     readonly 'command.chargingStation': ErrorFact;
     readonly 'command.chargingFault': ErrorFact;
     readonly 'command.canceled': ErrorFact;
+    readonly 'command.untrusted': ErrorFact;
     readonly 'command.tooFast': ErrorFact;
     readonly 'command.tooMany': ErrorFact;
     readonly 'command.wakeUpsUsed': ErrorFact;

@@ -3,6 +3,7 @@
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { commandTopic } from '../../protocol/command-topic.ts';
 import { defined } from '../../protocol/defined.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import type { CommandKind } from '../../protocol/schema/remote.ts';
 import type { CallbackOrder, CommandStore, HubLog, KeptCommand, WallClock } from './ports.ts';
 
@@ -34,7 +35,7 @@ export interface CommandKey {
 }
 
 interface CommandsParts {
-  readonly store: Pick<CommandStore, 'add' | 'pending' | 'answeredKey'>;
+  readonly store: Pick<CommandStore, 'add' | 'pending' | 'answeredKey' | 'trustedKeys'>;
   /**
    * Returns the keys of the hub. The first one signs, unless the car has answered a command signed with another one.
    */
@@ -43,6 +44,11 @@ interface CommandsParts {
   readonly log: HubLog;
   /** Passes a message to the broker. Rejects if the broker does not accept it. */
   readonly publish: (topic: string, payload: Uint8Array) => Promise<void>;
+}
+
+/** Returns true for the error of a command that no hub of the group can sign for the car. */
+export function isUntrusted(error: unknown): error is VigieError {
+  return error instanceof VigieError && error.code === 'command.untrusted';
 }
 
 export class HubCommands {
@@ -55,11 +61,12 @@ export class HubCommands {
   /**
    * Resolves when the command and its caller are on disk. By then the command is sent, or it will be sent when the car
    * subscribes. Rejects with `request.unknown` for a car without messages, with `command.malformed` for a body that
-   * does not fit the kind, and with `store.failed` if the database cannot write.
+   * does not fit the kind, with `command.untrusted` if the car trusts no key of the hub for the kind, and with
+   * `store.failed` if the database cannot write.
    */
   async submit({ id, vin, type, body, audited = body, caller, through }: CommandOrder): Promise<KeptCommand> {
     const { store, clock } = this.#parts;
-    const key = await this.#keyFor(vin);
+    const key = await this.#keyFor(vin, type);
     const encoded = encodeBody(type as CommandBodyKind, body);
     const issued = Math.round(clock.now());
     const command = {
@@ -89,10 +96,44 @@ export class HubCommands {
     for (const command of await store.pending(vin, Math.round(clock.now()))) await this.#send(vin, command);
   }
 
-  /** A car answers only commands that are signed with a key that it trusts. */
-  async #keyFor(vin: string): Promise<CommandKey> {
+  /** Submits a command of the hub itself. Resolves with false, and logs it, if no hub of the group can sign it. */
+  async submitOwn(order: CommandOrder): Promise<boolean> {
+    try {
+      await this.submit(order);
+      return true;
+    } catch (error) {
+      if (!isUntrusted(error)) throw error;
+      this.#parts.log.warn('hub.command.untrusted', { vin: order.vin, type: order.type, error: error.message });
+      return false;
+    }
+  }
+
+  /** Resolves with the reason why no hub of the group can sign commands of a kind for the car, or with undefined. */
+  async untrusted(vin: string, type: CommandKind): Promise<string | undefined> {
+    try {
+      await this.#keyFor(vin, type);
+      return undefined;
+    } catch (error) {
+      if (!isUntrusted(error)) throw error;
+      return error.message;
+    }
+  }
+
+  /** A car answers only commands that are signed with a key that it trusts. @throws VigieError `command.untrusted` */
+  async #keyFor(vin: string, type: CommandKind): Promise<CommandKey> {
     const { store, keys } = this.#parts;
     const [first, ...others] = keys();
+    const trusted = await store.trustedKeys(vin);
+    if (trusted !== undefined) {
+      const accepted = trusted.filter(({ kinds }) => kinds.includes(type)).map(({ id }) => id);
+      const key = [first, ...others].find(({ id }) => accepted.includes(id));
+      if (key !== undefined) return key;
+      const own = [first, ...others].map(({ id }) => id).join(', ');
+      throw new VigieError(
+        'command.untrusted',
+        `the car trusts ${accepted.join(', ') || 'no key'} for ${type}, but this hub signs with ${own}: copy keys/trust.json of the hub to the trust file of the car, with ${type} among its kinds`,
+      );
+    }
     if (others.length === 0) return first;
     const answered = await store.answeredKey(vin);
     return others.find(({ id }) => id === answered) ?? first;

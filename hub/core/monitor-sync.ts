@@ -28,7 +28,7 @@ const REVISION = 16;
 
 export interface MonitorSyncParts {
   readonly store: CarMonitorStore;
-  readonly commands: Pick<HubCommands, 'submit'>;
+  readonly commands: Pick<HubCommands, 'submitOwn'>;
   readonly clock: WallClock;
   readonly after: Timer;
   /** Returns the time in ms to wait for the report of a car before the commands are sent again. */
@@ -102,10 +102,10 @@ export class MonitorSync {
       return;
     }
     if (!(await store.putOffCar(one, { due: due(attempts), attempts: attempts + 1 }))) return;
-    log.info('hub.monitors.sent', { vin, monitors: orders.length });
     for (const body of orders.slice(0, MOST_COMMANDS)) {
-      await commands.submit({ id: newId(), vin, type: 'Monitor', body, caller: CALLER });
+      if (!(await commands.submitOwn({ id: newId(), vin, type: 'Monitor', body, caller: CALLER }))) return;
     }
+    log.info('hub.monitors.sent', { vin, monitors: orders.length });
   }
 }
 

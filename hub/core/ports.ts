@@ -5,6 +5,7 @@ import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Log } from '../../protocol/log-events.ts';
 import type { Run } from '../../protocol/runs.ts';
 import type { Capture } from '../../protocol/schema/capture.ts';
+import type { HelloKey } from '../../protocol/schema/hello.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
@@ -397,6 +398,8 @@ export interface CommandStore {
   commands(vin: string, before?: string): Promise<readonly KeptCommand[]>;
   /** Id of the key that signed the newest answered command, among the newest 100; undefined if none was answered. */
   answeredKey(vin: string): Promise<string | undefined>;
+  /** Keys whose commands the car accepts, as it reported last; undefined if it never reported any. */
+  trustedKeys(vin: string): Promise<readonly HelloKey[] | undefined>;
   /** Commands that were sent to a car through a callback: the newest 256, or only the one with this id. */
   throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]>;
 }

@@ -8,11 +8,14 @@ const HINT = 'copy keys/trust.json of the hub to the trust file of the car, with
  * and if the car is away.
  * @param commands entries of the audit trail, newest first
  * @param lastSeen UTC ms of the latest message of the car
+ * @param untrusted reason why no hub of the group can sign a request for the car
  */
 export function resendTrouble(
   commands: readonly Pick<KeptCommand, 'type' | 'expires' | 'states'>[],
   lastSeen: number,
+  untrusted?: string,
 ): string | undefined {
+  if (untrusted !== undefined) return `The car cannot be asked to send them again: ${untrusted}.`;
   const newest = commands.find(({ type }) => type === 'Resend');
   if (newest === undefined) return undefined;
   const last = newest.states.at(-1);

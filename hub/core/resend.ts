@@ -4,7 +4,7 @@
  * lost or repeated after a restart.
  */
 import type { Run } from '../../protocol/runs.ts';
-import type { HubCommands } from './commands.ts';
+import type { CommandOrder, HubCommands } from './commands.ts';
 import { Looks } from './looks.ts';
 import type { DueNumbers, HubLog, KeptCommand, NumbersStore, ResendStore, Timer, WallClock } from './ports.ts';
 
@@ -21,7 +21,7 @@ const CALLER = 'hub';
 
 interface ResendParts {
   readonly store: ResendStore & Pick<NumbersStore, 'numbers'>;
-  readonly commands: Pick<HubCommands, 'submit'>;
+  readonly commands: Pick<HubCommands, 'submit' | 'submitOwn'>;
   readonly clock: WallClock;
   readonly after: Timer;
   /** Returns the wait in ms before the first request, as messages may be in transit, and after each request. */
@@ -58,7 +58,8 @@ export class ResendRequests {
     if (classes === undefined) return undefined;
     const asked: KeptCommand[] = [];
     for (const { class: priority, missing } of classes) {
-      if (missing.length > 0) asked.push(await this.#submit(vin, priority, missing, caller));
+      if (missing.length > 0)
+        asked.push(await this.#parts.commands.submit(this.#order(vin, priority, missing, caller)));
     }
     return asked;
   }
@@ -77,7 +78,7 @@ export class ResendRequests {
   }
 
   async #serve(one: DueNumbers): Promise<void> {
-    const { store, clock, wait, log } = this.#parts;
+    const { store, commands, clock, wait, log } = this.#parts;
     const { vin, class: priority, missing, attempts, requested, lastSeen } = one;
     const now = Math.round(clock.now());
     const count = missing.reduce((sum, [first, last]) => sum + last - first + 1, 0);
@@ -89,13 +90,12 @@ export class ResendRequests {
     // If some of the requested messages arrived, the car does answer: restart the count of attempts.
     const made = count < requested ? 1 : attempts;
     if (!(await store.putOff(one, { due: due(made), attempts: made + 1, requested: count }))) return;
+    if (!(await commands.submitOwn(this.#order(vin, priority, missing, CALLER)))) return;
     log.info('hub.resend.requested', { vin, class: priority, missing: count });
-    await this.#submit(vin, priority, missing, CALLER);
   }
 
-  #submit(vin: string, priority: number, missing: readonly Run[], caller: string): Promise<KeptCommand> {
-    const { commands, newId } = this.#parts;
+  #order(vin: string, priority: number, missing: readonly Run[], caller: string): CommandOrder {
     const body = { class: priority, numbers: missing.slice(0, MOST_RUNS) };
-    return commands.submit({ id: newId(), vin, type: 'Resend', body, caller });
+    return { id: this.#parts.newId(), vin, type: 'Resend', body, caller };
   }
 }

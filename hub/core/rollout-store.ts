@@ -86,6 +86,8 @@ export interface RolloutStore {
   underWay(id: string, now: number, since: number): Promise<number>;
   /** Claims the car. Resolves with false and changes nothing if another hub has just claimed it. */
   claim(id: string, car: DueCar, next: { command: string; at: number; due: number }): Promise<boolean>;
+  /** Records that a claimed command cannot be signed for the car. Changes nothing after a report of the car. */
+  refuse(id: string, vin: string, command: string, detail: string, at: number): Promise<void>;
   /** Returns one car that returned to the previous configuration or refused the new one. */
   failure(id: string): Promise<RolloutCar | undefined>;
   /** Present reports of cars with a VIN after `after`, sorted by VIN, at most `limit`. */

@@ -5,7 +5,7 @@
  */
 import { decodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import type { HubCommands } from './commands.ts';
+import { type HubCommands, isUntrusted } from './commands.ts';
 import { Looks } from './looks.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
 import type { Rollout, RolloutStore } from './rollout-store.ts';
@@ -97,7 +97,12 @@ export class Rollouts {
     if (!(await store.claim(id, car, { command, at, due: at + Math.round(wait(car.attempts)) }))) return;
     log.info('hub.rollout.sent', { id, vin });
     const audited = { rollout: id, name, digest };
-    await commands.submit({ id: command, vin, type: 'Configuration', body, audited, caller: `rollout ${id}` });
+    try {
+      await commands.submit({ id: command, vin, type: 'Configuration', body, audited, caller: `rollout ${id}` });
+    } catch (error) {
+      if (!isUntrusted(error)) throw error;
+      await store.refuse(id, vin, command, error.message, at);
+    }
   }
 }
 

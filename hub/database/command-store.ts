@@ -1,6 +1,7 @@
 /** Audit trail of commands: caller, command, car, time and outcome. */
 
 import { VigieError } from '../../protocol/errors.ts';
+import type { HelloKey } from '../../protocol/schema/hello.ts';
 import { finalStatuses } from '../../protocol/schema/remote.ts';
 import type { CommitChanges } from '../core/commit.ts';
 import type { CallbackCommand, CallbackOrder, CommandStore, KeptCommand, NewCommand } from '../core/ports.ts';
@@ -74,6 +75,10 @@ export class SqliteCommandStore implements CommandStore {
 
   answeredKey(vin: string): Promise<string | undefined> {
     return this.#reader.answeredKey(vin);
+  }
+
+  trustedKeys(vin: string): Promise<readonly HelloKey[] | undefined> {
+    return this.#reader.trustedKeys(vin);
   }
 
   throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]> {

@@ -267,6 +267,13 @@ export function tables(types: SqlTypes): string {
     seq ${int} NOT NULL,
     at ${long} NOT NULL
   )${table};
+  -- The keys that each car reported last, as JSON: [{ id, kinds }]. A car without a row has not reported any.
+  CREATE TABLE trusted_keys (
+    vehicle ${int} PRIMARY KEY REFERENCES vehicles,
+    boot ${long} NOT NULL,
+    seq ${int} NOT NULL,
+    document ${text} NOT NULL
+  )${table};
   -- Configurations for the cars of a fleet; the body is that of the command.
   CREATE TABLE rollouts (
     id ${text} PRIMARY KEY,

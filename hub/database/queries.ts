@@ -5,6 +5,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Run } from '../../protocol/runs.ts';
 import type { Capture } from '../../protocol/schema/capture.ts';
+import type { HelloKey } from '../../protocol/schema/hello.ts';
 import { isAfter, isSeries, type MessageOrder } from '../core/message.ts';
 import { ClassNumbers, type KeptStart } from '../core/numbers.ts';
 import type {
@@ -297,6 +298,11 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
       vin,
     );
     return row?.['key'] as string | undefined;
+  }
+
+  async trustedKeys(vin: string): Promise<readonly HelloKey[] | undefined> {
+    const [row] = await this.#select(`SELECT document FROM trusted_keys WHERE vehicle = ${CAR}`, vin);
+    return row === undefined ? undefined : JSON.parse(row['document'] as string);
   }
 
   async throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]> {

@@ -265,6 +265,7 @@ export class SqlRegistry implements Registry {
         'car_monitors',
         'reported_monitors',
         'configurations',
+        'trusted_keys',
         'commands',
         'counters',
         'records',

@@ -156,6 +156,12 @@ export class SqlRollouts implements RolloutStore {
     return changed.length > 0;
   }
 
+  async refuse(id: string, vin: string, command: string, detail: string, at: number): Promise<void> {
+    const sql = `UPDATE rollout_cars SET state = 'refused', detail = ?, at = ?
+      WHERE rollout = ? AND vin = ? AND command = ? AND state = 'sent'`;
+    await this.#database.write([[sql, detail, at, id, vin, command]]);
+  }
+
   async failure(id: string): Promise<RolloutCar | undefined> {
     const sql = `SELECT vin, is_first, state, detail, at FROM rollout_cars
       WHERE rollout = ? AND state IN ('returned', 'refused') ORDER BY vin LIMIT 1`;
@@ -176,7 +182,10 @@ export class SqlRollouts implements RolloutStore {
   }
 }
 
-/** Returns the statements with which a message changes roll-outs and the known configuration of the vehicle. */
+/**
+ * Returns the statements with which a message changes roll-outs, and the known configuration and trusted keys of the
+ * vehicle.
+ */
 export function configurationStatements(vehicle: number, { vin, message, received }: CarMessage): SqlStatement[] {
   const { boot, seq } = message;
   const statements: SqlStatement[] = [];
@@ -195,6 +204,17 @@ export function configurationStatements(vehicle: number, { vin, message, receive
       boot,
       seq,
       received,
+    ]);
+  }
+  if (message.kind === 'hello' && message.body.keys !== undefined) {
+    statements.push([
+      `INSERT INTO trusted_keys (vehicle, boot, seq, document) VALUES (?, ?, ?, ?) ON CONFLICT (vehicle) DO UPDATE SET
+         boot = excluded.boot, seq = excluded.seq, document = excluded.document
+       WHERE ${isAfterSql('excluded', 'trusted_keys')}`,
+      vehicle,
+      boot,
+      seq,
+      textOf(JSON.stringify(message.body.keys)),
     ]);
   }
   const report = rolloutReportIn(message);

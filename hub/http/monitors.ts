@@ -2,23 +2,32 @@
 
 import type { Caller, Handler } from '../../adapters/http/call.ts';
 import { found } from '../../adapters/http/resources/context.ts';
+import { defined } from '../../protocol/defined.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import { monitorScopesOf } from '../../protocol/interface/monitors.ts';
 import { seesOf } from '../../protocol/interface/visible-members.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
-import { revisionOf } from '../core/monitor-sync.ts';
+import type { HubCommands } from '../core/commands.ts';
+import { differences, revisionOf } from '../core/monitor-sync.ts';
 import type { CarMonitorStore, OwnedMonitor } from '../core/monitors.ts';
 
 /** `GET /vigie/v1/vehicles/{vin}/monitors`. A caller with fleets sees their monitors; a user sees its own. */
-export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: (text: string) => string): Handler {
+export function monitorsOf(
+  store: Pick<CarMonitorStore, 'carMonitors'>,
+  commands: Pick<HubCommands, 'untrusted'>,
+  digest: (text: string) => string,
+): Handler {
   return async ({ path, caller }) => {
     const vin = path['vin'] ?? '';
     const { wanted, reported, reportedAt } = await store.carMonitors(vin);
     const known = new Map(reported.map((one) => [one.monitorId, one]));
     const ids = new Set(wanted.map(({ monitor }) => monitor.monitorId));
     const isCallers = ownedBy(caller);
+    const isBehind = differences({ wanted, reported }, digest).length > 0;
+    const trouble = isBehind ? await commands.untrusted(vin, 'Monitor') : undefined;
     return found({
       vin,
+      ...defined({ trouble }),
       ...(reportedAt === undefined ? {} : { reportedAt: dateTime(reportedAt) }),
       monitors: [
         ...wanted

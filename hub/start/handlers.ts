@@ -64,8 +64,8 @@ export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf>
   return {
     ...handlersOf(served, pages),
     ...seeingOnly(visible, {
-      'hub.numbers.get': numbersOf(reader, audit),
-      'hub.monitors.list': monitorsOf(monitorStore, digestOf),
+      'hub.numbers.get': numbersOf(reader, audit, commands),
+      'hub.monitors.list': monitorsOf(monitorStore, commands, digestOf),
       ...overviewHandlers({ reader, look, ...fleetLists(parts, visible) }),
       ...liveHandlers({
         feed: live,

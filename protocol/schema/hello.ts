@@ -1,6 +1,7 @@
 import { helloCollectSchema } from './collect.ts';
 import { count } from './count.ts';
 import { enumeration, instant, list, optional, quantity, record, required, type Static, text } from './fields.ts';
+import { commandKinds } from './remote.ts';
 
 const seconds = (description: string) => quantity('s', 1, [0], description);
 const size = (unit: string, description: string) => quantity(unit, 1, [0], description);
@@ -128,6 +129,15 @@ export const helloNumbersSchema = record('HelloNumbers', 'How far one priority c
 });
 export type HelloNumbers = Static<typeof helloNumbersSchema>;
 
+/** Largest number of keys in a `hello`; a car that trusts more does not report them. */
+export const MAX_REPORTED_KEYS = 64;
+
+const helloKeySchema = record('HelloKey', 'A key whose commands the car accepts.', {
+  id: required(1, text('Id of the key, hexadecimal.', { maxLength: 16 })),
+  kinds: required(2, list('Kinds of command that it may sign.', enumeration('Kind of command.', commandKinds))),
+});
+export type HelloKey = Static<typeof helloKeySchema>;
+
 export const helloMissingSchema = record('HelloMissing', 'A file or folder that is missing.', {
   file: required(1, text('Name in the folder of the records.', { maxLength: 64 })),
   consequence: required(2, text('Its consequence, for people.', { maxLength: 256 })),
@@ -185,5 +195,13 @@ export const helloSchema = record('Hello', 'Who speaks.', {
     }),
   ),
   runtime: optional(17, text('The Node.js that runs the agent, with the end of its support.', { maxLength: 64 })),
+  keys: optional(
+    18,
+    list(
+      'Keys whose commands the car accepts, in the first hello of a boot and after a change; absent: those of the hello before.',
+      helloKeySchema,
+      { maxItems: MAX_REPORTED_KEYS },
+    ),
+  ),
 });
 export type Hello = Static<typeof helloSchema>;

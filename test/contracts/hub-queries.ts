@@ -125,7 +125,7 @@ async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
   const many = Array.from({ length: 450 }, (_, seq) =>
     received('trip', trip(`a${seq}`, { createdAt: NOON + seq }), { seq }),
   );
-  const hello = { version: '1', protocol: 1, boot: 3, profile: 'bench', startedAt: NOON, behind: 5 };
+  const hello = { version: '1', protocol: 1, boot: 3, profile: 'bench', startedAt: NOON, behind: 5, keys: [] };
   await store.save([...many, received('trip', trip('a'), { vin: OTHER })], []);
   const remote = { door: { state: 'Locked' } };
   const through = { owner: LOCAL, callbackId: 'c1', remote, contents: { label: 'lock' } };
@@ -204,6 +204,7 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
   await audit.pending(ONE, NOON);
   await audit.command(ONE, 'a1');
   await audit.answeredKey(ONE);
+  await audit.trustedKeys(ONE);
   await audit.throughCallback(ONE, 'c1');
   await audit.throughCallback(ONE, 'c1', 'a1');
   await audit.commands(ONE);
@@ -268,6 +269,7 @@ async function rollOut({ rollouts, store, dueTimes }: HubDatabase, fleet: string
   if (car !== undefined) await rollouts.claim(id, car, { command: 'c1', at: NOON, due: NOON });
   await dueTimes.pullIn(0, { resends: NOON, monitors: NOON, rollouts: -NOON, deliveries: NOON });
   await rollouts.underWay(id, NOON, NOON);
+  await rollouts.refuse(id, ONE, 'another', 'the car trusts no key', NOON);
   await rollouts.failure(id);
   const configuration = { generation: 1, state: 'applied' as const, digest: id };
   const hello = { version: '1', protocol: 1, boot: 5, profile: 'bench', startedAt: NOON, configuration };

@@ -106,6 +106,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       const digest = 'd'.repeat(32);
       const configuration = { generation: 1, state: 'applied', detail: MARK, digest } as const;
       const hello = { version: MARK, protocol: 1, boot: 3, profile: MARK, startedAt: NOON, behind: 5, configuration };
+      const keys = [{ id: '0011223344556677', kinds: ['Doors' as const] }];
       const rollout = {
         id: 'r',
         fleet: 'north',
@@ -133,7 +134,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
             received('waypoint', { points: [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' }] }, { vin }),
             received(
               'hello',
-              { ...hello, version: mark, profile: mark, configuration: { ...configuration, detail: mark } },
+              { ...hello, version: mark, profile: mark, configuration: { ...configuration, detail: mark }, keys },
               { seq: 1, boot: 3, vin },
             ),
           ],

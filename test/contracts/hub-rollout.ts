@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { generateKey, readTrust } from '../../adapters/keys/index.ts';
 import { digestOf } from '../../assembly/sent-files.ts';
 import type { RolloutStore } from '../../hub/core/rollout-store.ts';
 import { continueRollout } from '../../hub/core/rollouts.ts';
@@ -76,9 +77,10 @@ class Fleet {
     if (this.relay !== undefined) this.relay.brokerPort = Number(new URL(this.hub.broker).port);
   }
 
-  async add(vin: string): Promise<ConfiguredCar> {
+  /** `trust`: file with the keys that the car trusts. */
+  async add(vin: string, trust = this.hub.trust): Promise<ConfiguredCar> {
     const { clock } = this;
-    const car = new ConfiguredCar({ vin, url: this.relay.url, trust: this.hub.trust, clock });
+    const car = new ConfiguredCar({ vin, url: this.relay.url, trust, clock });
     this.cars.set(vin, car);
     car.start();
     await this.until(async () => (await this.ask('GET', '/vehicles')).vehicles.some((one: Json) => one.vin === vin));
@@ -214,6 +216,29 @@ export function hubRolloutContract(name: string, create: () => Promise<Pick<HubO
       });
       await fleet.pass(60_000);
       expect(await fleet.sent(B)).toEqual([]);
+    });
+
+    test('a car that trusts only another key is refused every command at once, with both keys named', async () => {
+      const fleet = await Fleet.with(await create(), []);
+      const { kid } = await generateKey(join(fleet.folder, 'other'), 'other', {
+        algorithm: 'ES256',
+        kinds: ['Configuration'],
+      });
+      const [own] = await readTrust(dirname(fleet.hub.trust));
+      await fleet.add(A, join(fleet.folder, 'other', 'trust.json'));
+      const why = new RegExp(`the car trusts ${kid} for Configuration, but this hub signs with ${own?.kid}`);
+      const id = await fleet.begin(1);
+      await fleet.untilStates(id, { [A]: 'refused' });
+      expect((await fleet.ask('GET', `/rollouts/${id}`)).cars[0].detail).toMatch(why);
+      await fleet.until(async () => (await fleet.ask('GET', `/rollouts/${id}`)).stage === 'stopped');
+      const refused = await fetch(`${fleet.hub.interface.url}/vigie/v1/vehicles/${A}/remotes`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ door: { state: 'Locked' } }),
+      });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ message: expect.stringContaining('trusts no key for Doors') });
+      expect(await fleet.ask('GET', `/vehicles/${A}/remotes`)).toMatchObject({ remotes: [] });
     });
 
     test('a stopped roll-out reaches no further car, and a new one replaces it', async () => {

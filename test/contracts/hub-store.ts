@@ -16,6 +16,7 @@ import type { Registry } from '../../hub/core/registry.ts';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { factsOf, matches, type RecordFilter } from '../../protocol/interface/record-filter.ts';
+import type { HelloKey } from '../../protocol/schema/hello.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Trip } from '../../protocol/schema/trip.ts';
@@ -608,6 +609,25 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       await hub.store.save([answer('a1', 1), answer('a0', 2)], []);
       expect(await hub.commands.answeredKey(ONE)).toBe('bb');
       expect(await hub.commands.answeredKey(OTHER)).toBeUndefined();
+    });
+
+    test('the trusted keys are those of the newest hello with keys, also over a restart', async () => {
+      const hello = (seq: number, keys?: readonly HelloKey[]) =>
+        received(
+          'hello',
+          { version: '1', protocol: 1, boot: 1, profile: 'bench', startedAt: NOON, ...(keys && { keys: [...keys] }) },
+          { seq },
+        );
+      const [doors, none] = [[{ id: '0011223344556677', kinds: ['Doors' as const] }], []];
+      await hub.store.save([hello(1)], []);
+      expect(await hub.commands.trustedKeys(ONE)).toBeUndefined();
+      await hub.store.save([hello(3, doors), hello(4)], []);
+      await hub.store.save([hello(2, none)], []);
+      await hub.reopen();
+      expect(await hub.commands.trustedKeys(ONE)).toEqual(doors);
+      await hub.store.save([hello(5, none)], []);
+      expect(await hub.commands.trustedKeys(ONE)).toEqual([]);
+      expect(await hub.commands.trustedKeys(OTHER)).toBeUndefined();
     });
 
     test('counters grow per key and car, and are never below the time', async () => {

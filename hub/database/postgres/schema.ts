@@ -79,6 +79,7 @@ export const schema = `${tables(POSTGRES)}
   ALTER TABLE callbacks ALTER document SET STATISTICS 0;
   ALTER TABLE rollout_cars ALTER vin SET STATISTICS 0, ALTER detail SET STATISTICS 0;
   ALTER TABLE configurations ALTER detail SET STATISTICS 0;
+  ALTER TABLE trusted_keys ALTER document SET STATISTICS 0;
   ALTER TABLE reported_monitors ALTER document SET STATISTICS 0;
   ALTER TABLE receivers ALTER delivery SET STATISTICS 0;
   ALTER TABLE deliveries ALTER contents SET STATISTICS 0;

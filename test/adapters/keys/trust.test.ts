@@ -72,6 +72,28 @@ describe('keys changed by command', () => {
     expect(store(changes, NOW - 2).key(id)).toBeUndefined();
   });
 
+  test('reported keys are those of others that are neither expired nor revoked, and each change is notified', async () => {
+    const [root, added, expired] = [(await listKeys(directory))[0]?.kid, pair(), pair()];
+    const keys = store(disk());
+    const first = keys.reported;
+    expect(first).toEqual([{ id: root, kinds: ['Trust'] }]);
+    const changes: unknown[] = [];
+    keys.onChange(() => changes.push(keys.reported));
+    await keys.add(owner(added.spki, { notBefore: NOW + 1_000 }));
+    await keys.add(owner(expired.spki, { name: 'expired', notAfter: NOW - 1 }));
+    keys.take(file);
+    const id = Buffer.from(added.id).toString('hex');
+    expect(changes).toEqual([
+      [
+        { id, kinds: ['Doors'] },
+        { id: root, kinds: ['Trust'] },
+      ],
+    ]);
+    expect(keys.reported).toBe(changes[0]);
+    await keys.revoke(added.id);
+    expect(changes[1]).toEqual(first);
+  });
+
   test('adding the same key again changes nothing, and its name or id cannot be reused for another', async () => {
     const changes = disk();
     const [one, two] = [pair(), pair()];

@@ -2,13 +2,15 @@ import { expect, test } from 'vitest';
 import { type CommandKey, HubCommands } from '../../../hub/core/commands.ts';
 import type { CommandStore, KeptCommand, NewCommand } from '../../../hub/core/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import type { HelloKey } from '../../../protocol/schema/hello.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { NOON, ONE } from '../messages.ts';
 
 /** A store that adds one command at a time. The test decides when each commit ends. */
-class Trail implements Pick<CommandStore, 'add' | 'pending' | 'answeredKey'> {
+class Trail implements Pick<CommandStore, 'add' | 'pending' | 'answeredKey' | 'trustedKeys'> {
   readonly kept: KeptCommand[] = [];
   answered: string | undefined;
+  trusted: readonly HelloKey[] | undefined;
   commit: Promise<void> = Promise.resolve();
 
   async add(command: NewCommand, seal: (counter: number) => Uint8Array) {
@@ -22,6 +24,10 @@ class Trail implements Pick<CommandStore, 'add' | 'pending' | 'answeredKey'> {
 
   async answeredKey(): Promise<string | undefined> {
     return this.answered;
+  }
+
+  async trustedKeys(): Promise<readonly HelloKey[] | undefined> {
+    return this.trusted;
   }
 
   async pending(): Promise<readonly KeptCommand[]> {
@@ -101,3 +107,35 @@ test.each([
   store.answered = answered;
   expect(await lock('a1')).toMatchObject({ key });
 });
+
+test('the first key of the hub that the car trusts for the kind signs, whatever the car answered last', async () => {
+  const { store, lock } = begin(undefined, ['aa', 'bb', 'cc']);
+  store.answered = 'aa';
+  store.trusted = [
+    { id: 'aa', kinds: ['Horn'] },
+    { id: 'cc', kinds: ['Doors'] },
+    { id: 'bb', kinds: ['Horn', 'Doors'] },
+  ];
+  expect(await lock('a1')).toMatchObject({ key: 'bb' });
+});
+
+test.each([
+  ['no key', [], 'trusts no key for Doors'],
+  ['only a foreign key', [{ id: 'ff', kinds: ['Doors'] }], 'trusts ff for Doors'],
+  ['the key for other kinds', [{ id: 'aa', kinds: ['Horn'] }], 'trusts no key for Doors'],
+] as const)(
+  'a command to a car that trusts %s is refused with both sides named, and not stored',
+  async (_, keys, why) => {
+    const { store, lock, log, commands, sent } = begin(undefined, ['aa', 'bb']);
+    store.trusted = keys.map(({ id, kinds }) => ({ id, kinds: [...kinds] }));
+    const message = expect.stringMatching(new RegExp(`${why}, but this hub signs with aa, bb: copy keys/trust.json`));
+    await expect(lock('a1')).rejects.toMatchObject({ code: 'command.untrusted', message });
+    expect([store.kept, sent]).toEqual([[], []]);
+    expect(await commands.untrusted(ONE, 'Doors')).toEqual(message);
+    const own = { id: 'a2', vin: ONE, type: 'Doors' as const, body: { state: 'Locked' }, caller: 'hub' };
+    expect(await commands.submitOwn(own)).toBe(false);
+    expect(log.lines).toMatchObject([
+      { level: 'warn', event: 'hub.command.untrusted', fields: { vin: ONE, type: 'Doors' } },
+    ]);
+  },
+);

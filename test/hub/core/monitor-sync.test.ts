@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { CommandOrder } from '../../../hub/core/commands.ts';
 import { differences, MonitorSync, revisionOf } from '../../../hub/core/monitor-sync.ts';
 import type { CarMonitors, DueMonitors, OwnedMonitor } from '../../../hub/core/monitors.ts';
-import type { KeptCommand } from '../../../hub/core/ports.ts';
 import { defined } from '../../../protocol/defined.ts';
 import { compileMonitor } from '../../../protocol/schema/monitor.ts';
 import { VirtualClock } from '../../rig/clock.ts';
@@ -64,6 +63,8 @@ function begin(row: Partial<DueMonitors> = {}, monitors = [given('a')]) {
     reported: [] as CarMonitors['reported'],
     /** `true` if another hub sends first. */
     taken: false,
+    /** `true` if no hub can sign for the car. */
+    untrusted: false,
   };
   const sync = new MonitorSync({
     store: {
@@ -78,9 +79,9 @@ function begin(row: Partial<DueMonitors> = {}, monitors = [given('a')]) {
       },
     },
     commands: {
-      submit: async (order) => {
+      submitOwn: async (order) => {
         sent.push({ order, at: clock.now() });
-        return order as unknown as KeptCommand;
+        return !car.untrusted;
       },
     },
     clock,
@@ -104,6 +105,16 @@ function begin(row: Partial<DueMonitors> = {}, monitors = [given('a')]) {
     },
   };
 }
+
+test('nothing more is tried at once with a car that trusts no key of the hub', async () => {
+  const { car, pass, sent } = begin({}, [given('a'), given('b')]);
+  car.untrusted = true;
+  await pass(0.5);
+  expect(sent).toHaveLength(1);
+  car.untrusted = false;
+  await pass(10);
+  expect(sent.length).toBeGreaterThan(1);
+});
 
 test('lost commands are repeated at growing intervals until the car reports the monitor', async () => {
   const { car, pass, minutes, sent } = begin();

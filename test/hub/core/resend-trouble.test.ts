@@ -23,6 +23,12 @@ test('a car that sends messages but ignores resend commands is shown as not trus
   );
 });
 
+test('a car that trusts no key of the hub is shown with the reason before any request', () => {
+  expect(resendTrouble([], LATER, 'the car trusts no key for Resend')).toBe(
+    'The car cannot be asked to send them again: the car trusts no key for Resend.',
+  );
+});
+
 test('the reason for a refusal is shown', () => {
   const states: CommandState[] = [
     { status: 'Failed', failureCause: 'MissingRights', detail: 'the key has no right to Resend', at: 900 },

@@ -27,6 +27,8 @@ function begin(...rows: Partial<DueNumbers>[]) {
     /** `true` if another hub sends first. */
     taken: false,
     broken: false,
+    /** Cars for which no hub can sign. */
+    untrusted: new Set<string>(),
     dueNumbers: async (now: number, limit: number) => {
       if (store.broken) throw new Error('no database');
       return due.filter((one) => one.missing.length > 0 && one.due <= now).slice(0, limit);
@@ -47,6 +49,11 @@ function begin(...rows: Partial<DueNumbers>[]) {
       submit: async (order) => {
         given.push({ order, at: clock.now() });
         return order as unknown as KeptCommand;
+      },
+      submitOwn: async (order) => {
+        if (store.untrusted.has(order.vin)) return false;
+        given.push({ order, at: clock.now() });
+        return true;
       },
     },
     clock,
@@ -114,6 +121,14 @@ test('a car that is away is asked only after it has been heard again', async () 
   due[0] = { ...(due[0] as DueNumbers), lastSeen: clock.now() };
   await pass(2);
   expect(minutes()).toHaveLength(1);
+});
+
+test('a car that trusts no key of the hub keeps no other car from being asked', async () => {
+  const { store, pass, orders, log } = begin({}, { vin: OTHER });
+  store.untrusted.add(ONE);
+  await pass(2);
+  expect(orders().map(({ vin }) => vin)).toEqual([OTHER]);
+  expect(log.lines.map(({ event, fields }) => [event, fields?.['vin']])).toEqual([['hub.resend.requested', OTHER]]);
 });
 
 test('one command requests the first 256 runs of missing numbers', async () => {

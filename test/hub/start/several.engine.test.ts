@@ -222,4 +222,20 @@ http: { listen: '127.0.0.1:0' }
     );
     expect(outcomes.sort()).toEqual([...commands].sort());
   }, 90_000);
+
+  test('every hub refuses a command to a car that trusts none of their keys', async () => {
+    const hello = { version: '1', protocol: 1, boot: 1, profile: 'bench', startedAt: NOON, keys: [] };
+    const payload = payloadOf('hello', hello, { vin: TELLING, seq: 0 });
+    expect(await told.publish(upTopic(TELLING, 'hello'), payload)).toBe('acknowledged');
+    for (const { url } of hubs.values()) {
+      const refusal = async () => {
+        const headers = { authorization, 'content-type': 'application/json' };
+        const path = `${url}/vigie/v1/vehicles/${TELLING}/remotes`;
+        const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(LOCKED) });
+        return [response.status, ((await response.json()) as { message?: string }).message];
+      };
+      const message = expect.stringContaining('the car trusts no key for Doors');
+      await expect.poll(refusal, { timeout: 20_000 }).toEqual([400, message]);
+    }
+  });
 });
