@@ -147,6 +147,10 @@ export class Agent implements LinkEvents {
     return this.#power.state === 'active';
   }
 
+  get asleep(): boolean {
+    return this.#power.asleep();
+  }
+
   /** Present state of the open trip. */
   get openTrip(): Trip | undefined {
     return this.#pipeline.trips.present(this.#ports.clock.now());

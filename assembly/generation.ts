@@ -11,13 +11,21 @@ import {
   LOCAL,
   needed,
   noGenerations,
+  PARKED_TRIAL_DAYS,
   proven,
   readGenerations,
   returned,
   start,
   TRIAL,
   take,
+  withDelivered,
 } from '../agent/configuration/generations.ts';
+import {
+  type DeliveringSource,
+  judgeTrial,
+  type TrialObservation,
+  type TrialVerdict,
+} from '../agent/configuration/trial.ts';
 import type { Clock, Document, Log } from '../agent/ports.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import {
@@ -28,10 +36,11 @@ import {
 } from '../config/configuration.ts';
 import type { Environment } from '../config/environment.ts';
 import { checkInputs } from '../config/inputs.ts';
+import { DAY } from '../protocol/calendar.ts';
 import { decodeBody } from '../protocol/command.ts';
 import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
-import { VigieError } from '../protocol/errors.ts';
+import { shortened, VigieError } from '../protocol/errors.ts';
 import type { HelloConfiguration } from '../protocol/schema/hello.ts';
 import { checkKeys } from './checked-keys.ts';
 import { isUnreadable } from './read-again.ts';
@@ -61,6 +70,10 @@ interface ConfigurationsParts {
   /** VIN for configurations that contain none. If omitted, the unit's own file contains it. */
   readonly vin?: string;
 }
+
+/** Time in ms after which a `hello` reports why a trial lasts. */
+const REPORT_TRIAL_MS = 60_000;
+const NOTHING: TrialObservation = { sources: [], inUse: false, asleep: false, faults: {} };
 
 const UNIDENTIFIED = {
   line: 0,
@@ -110,6 +123,17 @@ export class Configurations {
   #running: Configuration | undefined;
   /** Number of the running configuration. Another one may have been sent since this one was chosen. */
   #number = LOCAL;
+  #observe: () => TrialObservation | undefined = () => NOTHING;
+  /** The broker was reached with the running configuration. */
+  #reached = false;
+  /** Last verdict on the running configuration. */
+  #verdict: TrialVerdict | undefined;
+  /** Monotonic ms: start of the trial, the last look at it, and how long it was wrong so far. */
+  #triedSince = 0;
+  #lookedAt = 0;
+  #wrongMs = 0;
+  /** State of the verdict that the last hello reported. */
+  #told: TrialVerdict['state'] | undefined;
   #again: (why: string) => void = () => undefined;
   #cancel: () => void = () => undefined;
   /** Resolves when the agent must restart, with the reason. */
@@ -174,23 +198,68 @@ export class Configurations {
     return this.#run({ ...copy, diagnostics });
   }
 
-  /** Call when the running configuration has reached the broker. Resolves with true if that ended its trial. */
+  /** Sets the function that returns the state of the running agent, or undefined if the agent runs in part only. */
+  attend(observe: () => TrialObservation | undefined): void {
+    this.#observe = observe;
+  }
+
+  /** Call when the running configuration has reached the broker. Resolves as {@link look}. */
   async reached(): Promise<boolean> {
     this.#cancel();
     if (this.#parts.unreadable === true) return false;
+    this.#reached = true;
     // If another configuration has been sent but has not run yet, reaching the broker proves nothing about it.
-    const { trying } = this;
-    if (trying) {
-      await this.#keep(proven(this.#state));
-      this.#parts.log.info('configuration.applied', { generation: this.#state.good });
-      this.#files.keepOnly(needed(this.#state));
-    }
-    if (this.#running?.file !== this.#parts.file) return trying;
+    if (this.#running?.file !== this.#parts.file) return this.look();
     const text = contentsOf(this.#parts.file);
     if (text !== undefined && text !== this.#files.read(this.#files.localCopy)) {
       this.#files.write(this.#files.localCopy, text);
     }
-    return trying;
+    return false;
+  }
+
+  /** Judges a configuration on trial. Call at each tick. Resolves with true if a `hello` must report the result. */
+  async look(): Promise<boolean> {
+    const { trial, delivered = [] } = this.#state;
+    const observed = trial?.number === this.#number ? this.#observe() : undefined;
+    if (trial === undefined || observed === undefined) return false;
+    const now = this.#parts.clock.monotonic();
+    const verdict = judgeTrial(observed, delivered, trial.faults ?? []);
+    if (verdict.state === 'wrong' && this.#verdict?.state === 'wrong') this.#wrongMs += now - this.#lookedAt;
+    this.#verdict = verdict;
+    this.#lookedAt = now;
+    if (verdict.state === 'good') return this.#reached && (await this.#apply(observed));
+    const age = this.#parts.clock.now() - (trial.since ?? Number.POSITIVE_INFINITY);
+    if (this.#wrongMs >= TRIAL || age >= PARKED_TRIAL_DAYS * DAY) {
+      const { why } = verdict;
+      await this.#revert(this.#wrongMs >= TRIAL ? why : `${why} within ${PARKED_TRIAL_DAYS} days`);
+      return false;
+    }
+    if (!this.#reached || now - this.#triedSince < REPORT_TRIAL_MS || this.#told === verdict.state) return false;
+    this.#told = verdict.state;
+    return true;
+  }
+
+  async #apply({ sources }: TrialObservation): Promise<boolean> {
+    const delivered = sources.filter(({ readings }) => readings > 0).map(({ kind, name }) => ({ kind, name }));
+    await this.#keep(proven(this.#state, delivered));
+    this.#parts.log.info('configuration.applied', { generation: this.#state.good });
+    this.#files.keepOnly(needed(this.#state));
+    return true;
+  }
+
+  async #revert(why: string): Promise<void> {
+    try {
+      await this.giveUp(why);
+      this.#again('the last good configuration');
+    } catch (error) {
+      this.#parts.log.error('configuration.revertFailed', { error: (error as Error).message });
+    }
+  }
+
+  /** Call when a source delivers its first reading: later configurations must read it too. */
+  async delivered(source: DeliveringSource): Promise<void> {
+    if (this.trying || this.#parts.unreadable === true) return;
+    await this.#keep(withDelivered(this.#state, source));
   }
 
   /** True if the running configuration is on trial. */
@@ -212,7 +281,9 @@ export class Configurations {
 
   /** The configuration as `hello` reports it. */
   get hello(): HelloConfiguration {
-    return helloConfiguration(this.#state);
+    const hello = helloConfiguration(this.#state);
+    if (!this.trying || this.#verdict === undefined || this.#verdict.state === 'good') return hello;
+    return { ...hello, detail: shortened(this.#verdict.why, 256) };
   }
 
   /** Executes a command of kind `Configuration`: checks it like `vigie check`, stores it, and restarts to try it. */
@@ -234,7 +305,8 @@ export class Configurations {
         'vin and data cannot be changed; only a person at the unit sets them',
       );
     }
-    const next = take(this.#state, this.#local, digest);
+    const faults = Object.keys(this.#observe()?.faults ?? {});
+    const next = take(this.#state, this.#local, digest, { since: Math.round(clock.now()), faults });
     const path = this.#files.path(current(next));
     this.#files.writeFiles(path, files);
     this.#files.write(path, text);
@@ -262,12 +334,11 @@ export class Configurations {
     this.#number = current(this.#state);
     if (this.#state.trial !== undefined) {
       const minutes = TRIAL / 60_000;
-      this.#cancel = clock.after(TRIAL, () => {
-        this.giveUp(`the broker was not reached within ${minutes} minutes`).then(
-          () => this.#again('the last good configuration'),
-          (error: Error) => this.#parts.log.error('configuration.revertFailed', { error: error.message }),
-        );
-      });
+      this.#triedSince = clock.monotonic();
+      this.#cancel = clock.after(
+        TRIAL,
+        () => void this.#revert(`the broker was not reached within ${minutes} minutes`),
+      );
     }
     return chosen;
   }

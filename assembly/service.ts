@@ -14,6 +14,7 @@ import { processVitals } from '../adapters/service/process.ts';
 import { type ListenAddress, type StatusServer, serve } from '../adapters/service/status-server.ts';
 import { Watchdog } from '../adapters/service/watchdog.ts';
 import { openDocument } from '../adapters/store/index.ts';
+import type { TrialObservation } from '../agent/configuration/trial.ts';
 import { Health, type HealthSnapshot, type JournalVitals, type LinkDetails } from '../agent/health/health.ts';
 import type { Overseer } from '../agent/health/overseer.ts';
 import { type AgentRun, backOff, begun, CRASHES, crashes, ended, readRuns } from '../agent/health/starts.ts';
@@ -83,6 +84,8 @@ export interface CoreAgent extends LinkEvents {
   hello?(): void;
   /** True if the car is in use, so that its buses should carry frames. */
   readonly inUse?: boolean;
+  /** True while the unit sleeps. */
+  readonly asleep?: boolean;
 }
 
 /** Records the starts of the agent in a folder of records. */
@@ -185,6 +188,8 @@ export class Service implements CarService {
   readonly #lacking = new Map<keyof Lacking, string>();
   #reached = false;
   #hello: () => void = () => undefined;
+  readonly #unwritten = (error: Error): void =>
+    this.#options.log.error('configuration.copyUnwritten', { error: error.message });
 
   private constructor(options: ServiceOptions, notifier: SystemdNotifier) {
     const { clock, log, environment, minimal } = options;
@@ -197,6 +202,9 @@ export class Service implements CarService {
       process: processVitals(),
       mode: minimal === undefined ? 'normal' : 'minimal',
       ...defined({ reason: minimal }),
+      delivered: (source) => {
+        options.configurations.delivered(source).catch(this.#unwritten);
+      },
     });
     this.agentCommands = new Map([['Configuration', options.configurations.agentCommand]]);
   }
@@ -236,6 +244,8 @@ export class Service implements CarService {
     ticked: () => {
       this.health.pulse.ticked();
       this.#watchdog.beat(this.health.pulse);
+      const { configurations } = this.#options;
+      if (configurations.trying) this.#judged(configurations.look());
     },
     hello: () => {
       const { starts, configurations, missing = [] } = this.#options;
@@ -293,6 +303,15 @@ export class Service implements CarService {
       },
       () => agent.inUse === true,
     );
+    const { minimal, configurations } = this.#options;
+    const observe = (): TrialObservation => ({
+      sources: this.health.activity,
+      inUse: agent.inUse === true,
+      asleep: agent.asleep === true,
+      faults: this.#faults(),
+    });
+    // The minimal mode reads nothing, so that nothing can be judged.
+    configurations.attend(() => (minimal === undefined ? observe() : undefined));
     return this.health.events(agent, () => link.health());
   }
 
@@ -309,12 +328,23 @@ export class Service implements CarService {
     this.health.published(payload.byteLength);
     if (this.#reached) return;
     this.#reached = true;
-    this.#options.configurations.reached().then(
-      // The sender of the configuration waits for this message.
-      (applied) => applied && this.#hello(),
-      (error: Error) => this.#options.log.error('configuration.copyUnwritten', { error: error.message }),
-    );
+    this.#judged(this.#options.configurations.reached());
   };
+
+  /** Sends a `hello` if the trial of a configuration has a result: the sender of the configuration waits for it. */
+  #judged(result: Promise<boolean>): void {
+    result.then((isReported) => isReported && this.#hello(), this.#unwritten);
+  }
+
+  /** Faults that `hello` reports, by their part. */
+  #faults(): Readonly<Record<string, string>> {
+    const { health } = this;
+    return {
+      ...Object.fromEntries(this.#lacking),
+      ...defined({ stuck: health.pulse.stuck() }),
+      ...(health.faults > 0 && { agent: 'a defect keeps the agent from processing what it reads' }),
+    };
+  }
 
   ready(status: string): void {
     this.#notifier.ready(status);

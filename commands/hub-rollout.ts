@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { digestOf } from '../assembly/sent-files.ts';
 import type { Rollout, RolloutCar, RolloutStore } from '../hub/core/rollout-store.ts';
-import { continueRollout, presentRollout, stopRollout } from '../hub/core/rollouts.ts';
+import { continueRollout, earlierRollout, presentRollout, stopRollout } from '../hub/core/rollouts.ts';
 import { rolloutOrder } from '../hub/start/rollout-order.ts';
 import { encodeBody } from '../protocol/command.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -19,6 +19,7 @@ interface Options {
   readonly tolerate?: number;
   readonly continue?: boolean;
   readonly stop?: boolean;
+  readonly back?: boolean | string;
   readonly name?: string;
   readonly format?: string;
 }
@@ -34,7 +35,7 @@ export function rolloutCommand(): Command {
     .argument('[file]', 'vigie.yaml for the cars; a profile and DBC files at relative paths go with it')
     .description(
       'sends a configuration to a few cars of a fleet, and with --continue to the others. A car tries it and goes back by itself if it ' +
-        'does not reach the broker; then the roll-out stops. Without a file: lists the roll-outs, or with --fleet the cars of the latest',
+        'does not work; then the roll-out stops. Without a file: lists the roll-outs, or with --fleet the cars of the latest',
     )
     .option('--fleet <fleet>', 'fleet whose cars get it')
     .option('--first <cars>', `cars that get it first, those heard last (default: ${FIRST})`, countOf)
@@ -42,6 +43,10 @@ export function rolloutCommand(): Command {
     .option('--name <name>', 'who does it, for the audit trail (default: the user of this machine)', nameOf)
     .option('--continue', 'has all cars of the fleet get it')
     .option('--stop', 'has no further car get it; cars that have it keep it')
+    .option(
+      '--back [rollout]',
+      'begins a roll-out of the configuration of an earlier one (default: the newest that a car of the fleet kept)',
+    )
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action((file: string | undefined, options: Options, command: Command) => {
       checkUse(file, options);
@@ -50,28 +55,29 @@ export function rolloutCommand(): Command {
 }
 
 /** Checks the combination of options. @throws VigieError `usage.wrong` */
-function checkUse(file: string | undefined, { fleet, first, stop, continue: goesOn }: Options): void {
-  if ([file !== undefined, stop, goesOn].filter(Boolean).length > 1) {
-    throw new VigieError('usage.wrong', 'give one of FILE, --continue and --stop');
-  }
-  if (fleet === undefined && (file !== undefined || stop || goesOn)) {
-    throw new VigieError('usage.wrong', 'say which fleet: --fleet');
-  }
-  if (first !== undefined && file === undefined) {
-    throw new VigieError('usage.wrong', '--first is for a new roll-out: give a FILE');
+function checkUse(file: string | undefined, { fleet, first, stop, back, continue: goesOn }: Options): void {
+  const given = [file !== undefined, stop, goesOn, back !== undefined].filter(Boolean).length;
+  if (given > 1) throw new VigieError('usage.wrong', 'give one of FILE, --continue, --stop and --back');
+  if (fleet === undefined && given > 0) throw new VigieError('usage.wrong', 'say which fleet: --fleet');
+  if (first !== undefined && file === undefined && back === undefined) {
+    throw new VigieError('usage.wrong', '--first is for a new roll-out: give a FILE or --back');
   }
   if (first === 0) throw new VigieError('usage.wrong', '--first must be at least 1');
 }
 
 async function carryOut(store: RolloutStore, file: string | undefined, options: Options): Promise<void> {
-  const { fleet, first = FIRST, tolerate, stop, continue: goesOn } = options;
+  const { fleet, first = FIRST, tolerate, stop, back, continue: goesOn } = options;
   const who = options.name ?? userInfo().username;
-  if (file !== undefined && fleet !== undefined) {
+  if (fleet !== undefined && (file !== undefined || back !== undefined)) {
     const id = randomUUID();
-    const body = encodeBody('Configuration', rolloutOrder(file, id));
-    const [name, digest] = [basename(file), digestOf(body)];
+    const { name, order } =
+      file === undefined
+        ? await earlierRollout(store, fleet, id, back === true ? undefined : (back as string))
+        : { name: basename(file), order: rolloutOrder(file, id) };
+    const body = encodeBody('Configuration', order);
     const created = Date.now();
-    await store.begin({ id, fleet, name, digest, body, caller: who, created, first, tolerated: tolerate ?? 0 });
+    const more = { caller: who, created, first, tolerated: tolerate ?? 0 };
+    await store.begin({ id, fleet, name, digest: digestOf(body), body, ...more });
   } else if (fleet !== undefined && (stop || goesOn)) {
     const { id } = await latestOf(store, fleet);
     await (stop ? stopRollout(store, id, who) : continueRollout(store, id, tolerate));

@@ -1,14 +1,17 @@
 /**
  * Selects the active configuration: the file on the unit, or one that was sent (a generation). A sent configuration is
- * on trial until the agent reaches the broker with it; until then the last good one is kept.
+ * on trial until the agent reaches the broker with it and reads what it read before; until then the last good one is kept.
  */
 import { defined } from '../../protocol/defined.ts';
 import { shortened } from '../../protocol/errors.ts';
 import type { HelloConfiguration } from '../../protocol/schema/hello.ts';
+import type { DeliveringSource } from './trial.ts';
 
-/** Time in ms for a configuration on trial to reach the broker. */
+/** Time in ms for a configuration on trial to reach the broker, and for which it may be wrong. */
 export const TRIAL = 600_000;
-/** Number of starts without reaching the broker after which a configuration on trial is given up. */
+/** Time for which a configuration may be on trial in a car that is not used. */
+export const PARKED_TRIAL_DAYS = 7;
+/** Number of starts without success after which a configuration on trial is given up. */
 export const TRIAL_STARTS = 3;
 /** Generation number of the file on the unit. */
 export const LOCAL = 0;
@@ -18,7 +21,17 @@ export interface Generations {
   /** The last good generation. */
   readonly good: number;
   /** The generation on trial, with the number of its starts. */
-  readonly trial?: { readonly number: number; readonly starts: number; readonly digest?: string };
+  readonly trial?: {
+    readonly number: number;
+    readonly starts: number;
+    readonly digest?: string;
+    /** Time of its receipt, UTC ms. */
+    readonly since?: number;
+    /** Parts that had a fault when it was received. */
+    readonly faults?: readonly string[];
+  };
+  /** Sources that delivered readings with the last good generation. */
+  readonly delivered?: readonly DeliveringSource[];
   /** Number of the next generation. A number is never used again. */
   readonly next: number;
   /** Content of the unit's own file when a generation replaced it. */
@@ -57,17 +70,22 @@ export function start(generations: Generations, local: string): Generations {
   }
   if (trial === undefined) return generations;
   if (trial.starts >= TRIAL_STARTS) {
-    return returned(generations, `the agent was started ${trial.starts} times without reaching the broker`);
+    return returned(generations, `the agent was started ${trial.starts} times without success`);
   }
   return { ...generations, trial: { ...trial, starts: trial.starts + 1 } };
 }
 
 /** Puts a valid configuration on trial from the next start on. `digest` identifies it. */
-export function take(generations: Generations, local: string, digest: string): Generations {
+export function take(
+  generations: Generations,
+  local: string,
+  digest: string,
+  circumstances: { readonly since?: number; readonly faults?: readonly string[] } = {},
+): Generations {
   const number = generations.next;
   return {
     ...generations,
-    trial: { number, starts: 0, digest },
+    trial: { number, starts: 0, digest, ...circumstances },
     next: number + 1,
     local,
     outcome: { generation: number, state: 'trial', digest },
@@ -79,12 +97,19 @@ export function holds({ outcome }: Generations, digest: string): boolean {
   return outcome?.digest === digest && outcome.state !== 'returned';
 }
 
-/** Call when the agent has reached the broker with the active configuration. */
-export function proven(generations: Generations): Generations {
+/** Call when the agent works with the active configuration. `delivered`: sources that deliver readings with it. */
+export function proven(generations: Generations, delivered: readonly DeliveringSource[] = []): Generations {
   const { trial, ...rest } = generations;
   if (trial === undefined) return generations;
   const outcome = { generation: trial.number, state: 'applied', ...digestOf(trial) } as const;
-  return { ...rest, good: trial.number, outcome };
+  return { ...rest, good: trial.number, delivered, outcome };
+}
+
+/** Adds a source that has delivered readings with the last good configuration. */
+export function withDelivered(generations: Generations, { kind, name }: DeliveringSource): Generations {
+  const { delivered = [] } = generations;
+  if (delivered.some((one) => one.kind === kind && one.name === name)) return generations;
+  return { ...generations, delivered: [...delivered, { kind, name }] };
 }
 
 /** Replaces the failed configuration on trial by the last good one. `why` is the reason. */

@@ -1,5 +1,6 @@
 import { defined } from '../../protocol/defined.ts';
 import type { HelloHealth, HelloLink, LinkState } from '../../protocol/schema/hello.ts';
+import type { DeliveringSource, TrialSource } from '../configuration/trial.ts';
 import type { Clock, FrameSource, LinkEvents, OutboxStore, ReadingSource } from '../ports.ts';
 import { type ClassVitals, MeteredStore } from './metered-store.ts';
 import { Pulse } from './pulse.ts';
@@ -103,6 +104,8 @@ interface HealthOptions {
   readonly process: () => ProcessVitals;
   readonly mode?: Mode;
   readonly reason?: string;
+  /** Called when a source delivers its first reading. */
+  readonly delivered?: (source: DeliveringSource) => void;
 }
 
 const NO_AGENT: AgentVitals = { readings: 0, refused: 0, faults: 0 };
@@ -127,7 +130,10 @@ export class Health {
   constructor(options: HealthOptions) {
     this.#options = options;
     this.#startedAt = options.clock.monotonic();
-    this.#sources = new SourceWatch(options.clock);
+    this.#sources = new SourceWatch(options.clock, {
+      readings: () => this.#agent.readings,
+      first: options.delivered ?? (() => undefined),
+    });
     this.pulse = new Pulse(options.clock, {
       commitWait: () => this.#store?.commitWait ?? 0,
       stuckSource: () => this.#sources.stuck(this.#inUse()),
@@ -178,6 +184,16 @@ export class Health {
   published(bytes: number): void {
     this.#published++;
     this.#sent += bytes;
+  }
+
+  /** Activity of the sources, by which a configuration on trial is judged. */
+  get activity(): readonly TrialSource[] {
+    return this.#sources.activity;
+  }
+
+  /** Number of batches and ticks that were not completely processed because of a defect. */
+  get faults(): number {
+    return this.#agent.faults;
   }
 
   snapshot(): HealthSnapshot {

@@ -1,4 +1,5 @@
 import { defined } from '../../protocol/defined.ts';
+import type { DeliveringSource, SourceKind, TrialSource } from '../configuration/trial.ts';
 import type { Clock, FrameSource, ReadingSink, ReadingSource, SourceHealth } from '../ports.ts';
 
 /** Facts about one source. */
@@ -23,19 +24,54 @@ const OPENING = 180_000;
  */
 const SILENCE = 300_000;
 
+/** Time in ms after a frame for which a bus counts as carrying frames. */
+const SPEAKS_MS = 5_000;
+
 /** Wraps a source and counts its deliveries. */
 class Meter {
   readonly name: string;
+  readonly kind: SourceKind;
   readonly #clock: Clock;
   readonly #health: (() => SourceHealth) | undefined;
+  readonly #first: (source: DeliveringSource) => void;
   #frames = 0;
+  #readings = 0;
+  /** Number of frames on the bus at the last look, and the last look at which it had changed. */
+  #heard: number | undefined;
+  #heardAt = Number.NEGATIVE_INFINITY;
   #last: number | undefined;
   #openingSince: number | undefined;
 
-  constructor(name: string, clock: Clock, health: (() => SourceHealth) | undefined) {
+  /** `first` is called at the first reading. */
+  constructor(
+    { kind, name }: DeliveringSource,
+    clock: Clock,
+    health: (() => SourceHealth) | undefined,
+    first: (source: DeliveringSource) => void,
+  ) {
     this.name = name;
+    this.kind = kind;
     this.#clock = clock;
     this.#health = health;
+    this.#first = first;
+  }
+
+  read(readings: number): void {
+    const isFirst = this.#readings === 0 && readings > 0;
+    this.#readings += readings;
+    if (isFirst) this.#first(this);
+  }
+
+  get activity(): TrialSource {
+    const { name, kind } = this;
+    const { state, reason, frames, counts } = this.vitals();
+    // A bus may carry frames that the kernel keeps from the agent, because the profile names none of them.
+    const heard = frames + Math.max(0, (counts['interfaceFrames'] ?? 0) - (counts['sent'] ?? 0));
+    const now = this.#clock.monotonic();
+    if (this.#heard === undefined ? frames > 0 : heard !== this.#heard) this.#heardAt = now;
+    this.#heard = heard;
+    const speaks = now - this.#heardAt <= SPEAKS_MS;
+    return { name, kind, state, ...defined({ reason }), speaks, readings: this.#readings };
   }
 
   readonly delivered = (frames: number): void => {
@@ -73,19 +109,29 @@ class Meter {
   }
 }
 
+interface SourceWatchOptions {
+  /** Returns the number of readings of the agent, from all sources. */
+  readonly readings: () => number;
+  /** Called when a source delivers its first reading. */
+  readonly first: (source: DeliveringSource) => void;
+}
+
 /** Counts the deliveries of the agent's sources, and reports which sources are stuck. */
 export class SourceWatch {
   readonly #clock: Clock;
+  readonly #options: SourceWatchOptions;
   readonly #meters: Meter[] = [];
   #usedSince: number | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, options: SourceWatchOptions = { readings: () => 0, first: () => undefined }) {
     this.#clock = clock;
+    this.#options = options;
   }
 
   /** Wraps a source of frames. */
   frames(name: string, source: FrameSource): FrameSource {
-    const meter = this.#meter(name, source.health?.bind(source));
+    const meter = this.#meter('frames', name, source.health?.bind(source));
+    const { readings } = this.#options;
     return {
       get buses() {
         return source.buses;
@@ -93,7 +139,9 @@ export class SourceWatch {
       start: (receive) =>
         source.start((batch) => {
           meter.delivered(batch.count);
+          const before = readings();
           receive(batch);
+          meter.read(readings() - before);
         }),
       stop: () => source.stop(),
       ...(source.health === undefined ? {} : { health: source.health.bind(source) }),
@@ -102,13 +150,18 @@ export class SourceWatch {
 
   /** Wraps a source of readings. */
   readings(name: string, source: ReadingSource): ReadingSource {
-    const meter = this.#meter(name, source.health?.bind(source));
+    const kind = source.apart === true ? 'receiver' : 'requests';
+    const meter = this.#meter(kind, name, source.health?.bind(source));
     return {
       ...defined({ apart: source.apart }),
       start: (wanted, sink) => source.start(wanted, counted(sink, meter)),
       stop: () => source.stop(),
       ...(source.health === undefined ? {} : { health: source.health.bind(source) }),
     };
+  }
+
+  get activity(): readonly TrialSource[] {
+    return this.#meters.map((meter) => meter.activity);
   }
 
   get vitals(): readonly SourceVitals[] {
@@ -127,9 +180,10 @@ export class SourceWatch {
     return undefined;
   }
 
-  #meter(name: string, health: (() => SourceHealth) | undefined): Meter {
+  #meter(kind: SourceKind, name: string, health: (() => SourceHealth) | undefined): Meter {
     const taken = this.#meters.filter((other) => other.name === name || other.name.startsWith(`${name} `)).length;
-    const meter = new Meter(taken === 0 ? name : `${name} ${taken + 1}`, this.#clock, health);
+    const source = { kind, name: taken === 0 ? name : `${name} ${taken + 1}` };
+    const meter = new Meter(source, this.#clock, health, this.#options.first);
     this.#meters.push(meter);
     return meter;
   }
@@ -137,8 +191,14 @@ export class SourceWatch {
 
 function counted(sink: ReadingSink, meter: Meter): ReadingSink {
   return {
-    reading: (signal, value, raw, at) => sink.reading(signal, value, raw, at),
-    text: (signal, text, at) => sink.text?.(signal, text, at),
+    reading: (signal, value, raw, at) => {
+      sink.reading(signal, value, raw, at);
+      meter.read(1);
+    },
+    text: (signal, text, at) => {
+      sink.text?.(signal, text, at);
+      meter.read(1);
+    },
     settled: (at) => {
       meter.delivered(1);
       sink.settled(at);

@@ -5,6 +5,7 @@
  */
 import { decodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import type { ConfigurationOrder } from '../../protocol/schema/order.ts';
 import { type HubCommands, isUntrusted } from './commands.ts';
 import { Looks } from './looks.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
@@ -118,6 +119,27 @@ export async function continueRollout(store: RolloutStore, id: string, tolerated
   if (other !== undefined) throw halted(`roll-out "${other.id}" of the same fleet is under way; stop it first`);
   const isSet = await store.setStage(id, rollout.stage, 'all', { tolerated: next.tolerated });
   if (!isSet) throw halted('it was stopped or continued at this moment; look at it again');
+}
+
+/**
+ * Returns the configuration of an earlier roll-out to the fleet: of the one with this id, or of the newest before the
+ * latest that a car kept. `label` makes it differ from the earlier one. Rejects with `usage.wrong` if there is none.
+ */
+export async function earlierRollout(
+  store: Pick<RolloutStore, 'rollouts' | 'body'>,
+  fleet: string,
+  label: string,
+  id?: string,
+): Promise<{ readonly name: string; readonly order: ConfigurationOrder }> {
+  const [, ...earlier] = (await store.rollouts()).filter((one) => one.fleet === fleet);
+  const found = earlier.find((one) => (id === undefined ? one.cars.applied > 0 : one.id === id));
+  const body = found && (await store.body(found.id));
+  if (found === undefined || body === undefined) {
+    const which = id === undefined ? 'that a car kept' : `"${id}"`;
+    const text = `there was no earlier roll-out ${which} to the fleet "${fleet}": roll out a FILE`;
+    throw new VigieError('usage.wrong', text);
+  }
+  return { name: found.name, order: { ...decodeBody('Configuration', body), label } };
 }
 
 /** Returns the roll-out for display. One that must stop appears as stopped before a hub has recorded that. */

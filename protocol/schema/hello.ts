@@ -89,7 +89,7 @@ export const helloConfigurationSchema = record('HelloConfiguration', 'Which conf
   state: required(
     2,
     enumeration(
-      'local: the file on the unit; trial: sent, the broker not reached with it yet; applied: sent and proven; returned: the one that was sent did not work, the last good one is in effect; superseded: the file on the unit was changed and is in effect.',
+      'local: the file on the unit; trial: sent, and not proven yet (detail: why); applied: sent, and the car reached the broker and reads what it read before; returned: the one that was sent did not work, the last good one is in effect; superseded: the file on the unit was changed and is in effect.',
       configurationStates,
     ),
   ),

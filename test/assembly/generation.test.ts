@@ -12,9 +12,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TRIAL } from '../../agent/configuration/generations.ts';
+import { PARKED_TRIAL_DAYS, TRIAL } from '../../agent/configuration/generations.ts';
+import type { TrialSource } from '../../agent/configuration/trial.ts';
 import { Configurations, type Unwritten } from '../../assembly/generation.ts';
 import { digestOf, packFile } from '../../assembly/sent-files.ts';
+import { DAY } from '../../protocol/calendar.ts';
 import { encodeBody } from '../../protocol/command.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -330,6 +332,110 @@ test('a profile and its DBC arrive with a configuration, and are reverted with i
   await third.reached();
   const kept = readdirSync(join(folder, 'records', 'configuration')).filter((name) => name !== 'local.yaml');
   expect(kept.toSorted()).toEqual(['3', '3.yaml']);
+});
+
+const body = { kind: 'frames', name: 'body' } as const;
+const source = { ...body, state: 'running', speaks: false, readings: 0 } as const;
+const observed = { sources: [source], inUse: false, asleep: false, faults: {} };
+
+/** A start with a sent configuration after one with which the bus delivered. The broker is reached. */
+async function tried(first: Partial<TrialSource>): Promise<{ trying: Configurations; now: Partial<TrialSource> }> {
+  const before = await open();
+  await before.choose();
+  await before.delivered(body);
+  await sent('warn');
+  const trying = await open();
+  await trying.choose();
+  const it = { trying, now: first };
+  trying.attend(() => ({ ...observed, sources: [{ ...source, ...it.now }] }));
+  expect(await trying.reached()).toBe(false);
+  return it;
+}
+
+/** Looks once in a step of time. Returns whether a hello was to be sent. */
+async function pass(trying: Configurations, ms: number, step = 1_000): Promise<boolean> {
+  let isReported = false;
+  for (let passed = 0; passed < ms; passed += step) {
+    await clock.settle(step, step);
+    isReported = (await trying.look()) || isReported;
+  }
+  return isReported;
+}
+
+test.each([
+  ['the bus carries no signal of the profile', { speaks: true }, 'body carries data, but no signal of the profile'],
+  ['the adapter does not exist', { state: 'waiting', reason: 'no such interface' } as const, 'no such interface'],
+])(
+  'the last good configuration returns after ten minutes if %s, although the broker is reached',
+  async (_, now, why) => {
+    const { trying } = await tried(now);
+    expect(await pass(trying, TRIAL - 2_000)).toBe(true);
+    expect(trying.hello).toMatchObject({ state: 'trial', detail: expect.stringContaining(why) });
+    await pass(trying, 4_000);
+    expect(await trying.changed).toBe('the last good configuration');
+    expect(trying.hello).toMatchObject({ generation: 0, state: 'returned', detail: expect.stringContaining(why) });
+  },
+);
+
+test('a parked car stays on trial until it is used, and then keeps the configuration that reads the bus', async () => {
+  const it = await tried({});
+  expect(await pass(it.trying, DAY, 600_000)).toBe(true);
+  expect(it.trying.hello).toMatchObject({ state: 'trial', detail: expect.stringContaining('not in use') });
+  it.now = { speaks: true, readings: 1 };
+  expect(await it.trying.look()).toBe(true);
+  expect(it.trying.hello).toMatchObject({ generation: 1, state: 'applied' });
+  expect(it.trying.hello.detail).toBeUndefined();
+});
+
+test('a car that is parked for a week returns to the last good configuration', async () => {
+  const { trying } = await tried({});
+  await pass(trying, PARKED_TRIAL_DAYS * DAY, 600_000);
+  expect(trying.hello).toMatchObject({ state: 'returned', detail: expect.stringContaining('within 7 days') });
+});
+
+test('a trial goes on after a power cut, with the sources of the last good configuration', async () => {
+  const { trying } = await tried({});
+  trying.close();
+  const next = await open();
+  await next.choose();
+  next.attend(() => observed);
+  await next.reached();
+  expect(next.hello).toMatchObject({ generation: 1, state: 'trial' });
+  next.close();
+  const third = await open();
+  await third.choose();
+  third.close();
+  const back = await open();
+  await back.choose();
+  expect(back.hello).toMatchObject({ generation: 0, state: 'returned' });
+  expect(back.hello.detail).toContain('3 times without success');
+});
+
+test('an agent that runs in part proves nothing', async () => {
+  await sent('warn');
+  const trying = await open();
+  await trying.choose();
+  trying.attend(() => undefined);
+  expect(await trying.reached()).toBe(false);
+  expect(trying.hello.state).toBe('trial');
+  trying.close();
+});
+
+test('a fault that the last good configuration had too is no reason to return', async () => {
+  const before = await open();
+  await before.choose();
+  before.attend(() => ({ ...observed, faults: { interface: 'the port is taken' } }));
+  await before.agentCommand(order(text('warn')), clock.now());
+  await clock.settle(5_000, 1_000);
+  before.close();
+  const trying = await open();
+  await trying.choose();
+  const faults: Record<string, string> = { interface: 'the port is taken', trust: 'unreadable' };
+  trying.attend(() => ({ ...observed, faults }));
+  expect(await trying.reached()).toBe(false);
+  delete faults['trust'];
+  expect(await trying.look()).toBe(true);
+  expect(trying.hello.state).toBe('applied');
 });
 
 test('the same text with another profile is another configuration', async () => {

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { generateKey, readTrust } from '../../adapters/keys/index.ts';
 import { digestOf } from '../../assembly/sent-files.ts';
 import type { RolloutStore } from '../../hub/core/rollout-store.ts';
-import { continueRollout } from '../../hub/core/rollouts.ts';
+import { continueRollout, earlierRollout } from '../../hub/core/rollouts.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { openRegistry } from '../../hub/start/registry.ts';
 import { rolloutOrder } from '../../hub/start/rollout-order.ts';
@@ -107,14 +107,18 @@ class Fleet {
   }
 
   /** Begins a roll-out of a configuration that is valid for cars at this broker. */
-  async begin(first: number, more: { url?: string; tolerated?: number } = {}): Promise<string> {
+  async begin(
+    first: number,
+    more: { url?: string; tolerated?: number; can?: string; dbc?: string } = {},
+  ): Promise<string> {
     const file = join(this.folder, 'fleet.yaml');
     mkdirSync(join(this.folder, 'car', 'dbc'), { recursive: true });
     writeFileSync(join(this.folder, 'car', 'profile.yaml'), profile);
-    writeFileSync(join(this.folder, 'car', 'dbc', 'small.dbc'), dbc);
+    writeFileSync(join(this.folder, 'car', 'dbc', 'small.dbc'), more.dbc ?? dbc);
     writeFileSync(join(this.folder, 'drive.log'), '');
     const { url = this.relay.url, tolerated = 0 } = more;
-    writeFileSync(file, configurationOf({ url, trust: this.hub.trust }, './car/profile.yaml'));
+    const text = configurationOf({ url, trust: this.hub.trust }, './car/profile.yaml');
+    writeFileSync(file, more.can === undefined ? text : text.replace('log: drive.log', more.can));
     const id = randomUUID();
     const body = encodeBody('Configuration', rolloutOrder(file, id));
     const created = this.clock.now();
@@ -234,11 +238,31 @@ export function hubRolloutContract(name: string, create: () => Promise<Pick<HubO
       const refused = await fetch(`${fleet.hub.interface.url}/vigie/v1/vehicles/${A}/remotes`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ door: { state: 'Locked' } }),
+        body: JSON.stringify({ label: 'lock', door: { state: 'Locked' } }),
       });
-      expect(refused.status).toBe(400);
-      expect(await refused.json()).toMatchObject({ message: expect.stringContaining('trusts no key for Doors') });
+      const message = expect.stringContaining('trusts no key for Doors');
+      expect([refused.status, await refused.json()]).toEqual([400, expect.objectContaining({ message })]);
       expect(await fleet.ask('GET', `/vehicles/${A}/remotes`)).toMatchObject({ remotes: [] });
+    });
+
+    test('a car that reads nothing with the configuration returns, although it reaches the broker', async () => {
+      const fleet = await Fleet.with(await create(), [A]);
+      const good = await fleet.begin(1);
+      await fleet.untilStates(good, { [A]: 'applied' });
+      for (const [wrong, why] of [
+        [{ dbc: dbc.replace('BO_ 256', 'BO_ 257'), can: 'log: drive.log, loop: true' }, 'body carries data, but no'],
+        [{ can: 'slcan: "tcp://127.0.0.1:1"' }, 'body does not run: '],
+      ] as const) {
+        const id = await fleet.begin(1, wrong);
+        await fleet.until(async () => (await fleet.states(id))[A] === 'trial');
+        await fleet.until(async () => (await fleet.states(id))[A] !== 'trial', IDLE / 2);
+        const { cars } = await fleet.ask('GET', `/rollouts/${id}`);
+        expect(cars).toMatchObject([{ state: 'returned', detail: expect.stringContaining(why) }]);
+        expect(fleet.cars.get(A)?.vehicle?.profile.title).toBe('Sent by the hub');
+      }
+      const { name, order } = await earlierRollout(fleet.rollouts, 'local', 'back');
+      expect([name, order.label]).toEqual(['fleet.yaml', 'back']);
+      await expect(earlierRollout(fleet.rollouts, 'local', 'back', 'unknown')).rejects.toThrow('no earlier roll-out');
     });
 
     test('a stopped roll-out reaches no further car, and a new one replaces it', async () => {

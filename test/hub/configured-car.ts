@@ -35,7 +35,7 @@ export class ConfiguredCar {
     this.vin = options.vin;
     this.#options = options;
     mkdirSync(join(this.#folder, 'records'));
-    writeFileSync(join(this.#folder, 'drive.log'), '(1700000000.000000) can0 100#0000000000000000\n');
+    writeFileSync(join(this.#folder, 'drive.log'), frames([0, 1]));
     writeFileSync(join(this.#folder, 'vigie.yaml'), `vin: ${options.vin}\n${configurationOf(options)}`);
   }
 
@@ -86,6 +86,11 @@ export class ConfiguredCar {
       await service.close(true);
     }
   }
+}
+
+/** A log with a frame at each of these seconds. */
+function frames(seconds: readonly number[]): string {
+  return seconds.map((second) => `(170000000${second}.000000) can0 100#0000000000000000\n`).join('');
 }
 
 /** A configuration that is valid for any car at this broker. */

@@ -26,6 +26,8 @@ export interface BusSocket {
   readonly dropped: number;
   /** Number of frames since the socket was opened that were dropped before they reached any socket. */
   readonly interfaceDropped: number;
+  /** Number of frames that the interface received in all, whether this socket wants them or not. */
+  readonly interfaceFrames?: number | undefined;
   /** Number of messages that are not frames. */
   readonly malformed: number;
   /** True if the controller sends a frame once, and drops it if no node acknowledges it. */

@@ -47,8 +47,17 @@ export function lookUp(libc: Pick<Libc, 'ioctl'>, descriptor: number, name: stri
  * (net.core.netdev_max_backlog) was full. Undefined if the kernel has no number (sysfs not mounted, interface gone).
  */
 export function droppedBy(name: string): number | undefined {
+  return statistic(name, 'rx_dropped');
+}
+
+/** Returns the total number of frames that an interface received, whether a socket wants them or not, as above. */
+export function receivedBy(name: string): number | undefined {
+  return statistic(name, 'rx_packets');
+}
+
+function statistic(name: string, of: 'rx_dropped' | 'rx_packets'): number | undefined {
   try {
-    return Number(readFileSync(`/sys/class/net/${name}/statistics/rx_dropped`, 'utf8'));
+    return Number(readFileSync(`/sys/class/net/${name}/statistics/${of}`, 'utf8'));
   } catch {
     return undefined;
   }

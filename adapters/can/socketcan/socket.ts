@@ -23,7 +23,7 @@ import {
 } from './constants.ts';
 import { isOneShot } from './control-mode.ts';
 import type { IdentifierFilter } from './filters.ts';
-import { droppedBy, type Interface, lookUp } from './interface.ts';
+import { droppedBy, type Interface, lookUp, receivedBy } from './interface.ts';
 import { errorName, type Libc, type Readiness } from './libc.ts';
 import { ReceiveRing } from './ring.ts';
 
@@ -155,6 +155,10 @@ class RawSocket implements BusSocket {
       if (dropped !== undefined) this.#interfaceDropped = dropped - this.#droppedBefore;
     }
     return this.#interfaceDropped;
+  }
+
+  get interfaceFrames(): number | undefined {
+    return receivedBy(this.#name);
   }
 
   receive(now: number): number {

@@ -193,7 +193,8 @@ export class SocketCan implements FrameSource, FrameSender {
 
   /**
    * Returns the counts: `frames` (with error frames), `dropped` (wanted frames lost to a full queue, exact),
-   * `interfaceDropped` (lost before the queue, wanted or not), `malformed`, `restarts` (interface reopened), `sent`,
+   * `interfaceDropped` (lost before the queue, wanted or not), `interfaceFrames` (all that the interface received since
+   * the kernel made it, wanted or not), `malformed`, `restarts` (interface reopened), `sent`,
    * `refused` and `retries` (sending), `overdue` (refused but still in the controller), `late` (sent after they were
    * given up), `errors` (error frames) and the error classes.
    */
@@ -203,6 +204,7 @@ export class SocketCan implements FrameSource, FrameSender {
       frames: this.#frames,
       dropped: this.#dropped + (this.#socket?.dropped ?? 0),
       interfaceDropped: this.#interfaceDropped + (this.#socket?.interfaceDropped ?? 0),
+      ...defined({ interfaceFrames: this.#socket?.interfaceFrames }),
       malformed: this.#malformed + (this.#socket?.malformed ?? 0),
       restarts: Math.max(0, this.#opened - 1),
       sent,

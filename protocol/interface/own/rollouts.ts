@@ -9,7 +9,7 @@ export type RolloutStage = 'first' | 'all' | 'stopped';
 
 /**
  * `waiting`: not sent yet; `sent`: no answer yet; `accepted`: the car has checked it, and will start with it; `trial`:
- * the car runs with it; `applied`: the car reached the broker with it and keeps it; `returned`: the car returned to the
+ * the car runs with it; `applied`: the car works with it and keeps it; `returned`: the car returned to the
  * previous one; `refused`: the car rejected it.
  */
 export const rolloutCarStates = ['waiting', 'sent', 'accepted', 'trial', 'applied', 'returned', 'refused'] as const;
