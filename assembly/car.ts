@@ -205,7 +205,8 @@ async function openExits(
     const title = (http && titleOf(http)) ?? vehicle.profile.title ?? vehicle.profile.name;
     const { openExit } = await import('./exits.ts');
     const commands = takesCommands(options);
-    ends.push(await openExit({ configuration, broker, vin, title, vehicle, agent, rest, clock, log, commands }));
+    const parts = { vin, title, vehicle, agent, store, rest, clock, log, commands };
+    ends.push(await openExit({ configuration, broker, ...parts }));
   }
   return ends;
 }

@@ -3,14 +3,14 @@ import { CommandTopics } from '../adapters/exits/commands.ts';
 import { CarExit, commandTopic, type ExitMessage } from '../adapters/exits/exit.ts';
 import { type MqttAddress, MqttLink, presenceAt } from '../adapters/mqtt/index.ts';
 import type { Agent } from '../agent/agent.ts';
-import type { Clock, Log } from '../agent/ports.ts';
-import type { Rest } from '../agent/power/rest.ts';
 import type { ExitsConfiguration } from '../config/exits.ts';
 import { dateTime } from '../protocol/interface/json/date-time.ts';
 import { remoteScopeOf } from '../protocol/interface/remotes.ts';
 import { scopeOfPath } from '../protocol/interface/visible-members.ts';
 import { findRemoteKind, type RemoteType } from '../protocol/remote/table.ts';
 import type { Slot } from '../protocol/slots.ts';
+import type { CarForwarderOptions } from './car-forwarder.ts';
+import { openRecordTopics } from './record-topics.ts';
 import type { Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
@@ -21,16 +21,13 @@ export interface CarExits {
   readonly broker?: MqttAddress;
 }
 
-interface ExitOptions extends Required<CarExits> {
+interface ExitOptions extends Required<CarExits>, CarForwarderOptions {
   readonly vin: string;
   readonly title: string;
   readonly vehicle: Vehicle;
   readonly agent: Agent;
   /** True if the car accepts commands. */
   readonly commands: boolean;
-  readonly rest: Rest;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Starts the exit. Resolves with a function that ends it, so that the broker shows the car as offline. */
@@ -68,11 +65,20 @@ export async function openExit(options: ExitOptions): Promise<() => Promise<void
     });
   }
   agent.status.observe(exit);
-  link.open(exit);
+  const records = openRecordTopics({ ...options, link, prefix, sees: (scope) => scopes.has(scope) });
+  link.open({
+    up: () => {
+      exit.up();
+      records.poke();
+    },
+    down: () => exit.down(),
+    message: (topic, payload, correlation, retained) => exit.message(topic, payload, correlation, retained),
+  });
   log.info('exit.opened', { broker: String(broker.url), scopes: [...scopes].join(' ') });
   return async () => {
     agent.status.unobserve(exit);
     exit.close();
+    await records.close();
     await link.close();
   };
 }

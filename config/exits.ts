@@ -31,6 +31,9 @@ export interface ExitsConfiguration extends ExitSettings {
 const known: readonly Scope[] = [
   'data:telemetry',
   'data:position',
+  'data:trip',
+  'data:alert',
+  'data:collision',
   ...(Object.keys(scopeMeanings) as Scope[]).filter((scope) => scope.startsWith('remote:')),
 ];
 
