@@ -13,6 +13,7 @@ import type {
   KnownVehicle,
 } from '../core/ports.ts';
 import type { Owner } from '../core/registry.ts';
+import { type CountedRecords, madeDuring, totalSql } from './record-counts.ts';
 import {
   ACROSS_CARS,
   type SqlCondition as Condition,
@@ -51,6 +52,8 @@ interface Asked {
   /** True if the records are of one car: positions then consist of time and id, otherwise of time, id and car. */
   readonly ofOneCar: boolean;
   readonly table: RecordTable;
+  /** Collection and fleet that have counts. */
+  readonly counted?: Pick<CountedRecords, 'collection' | 'fleet'>;
 }
 
 /** Records of one car, sorted by time, then by id. */
@@ -74,11 +77,19 @@ export function fleetRecordKeys(
   const conditions: Condition[] = [{ sql: ACROSS_CARS, values: [collection] }];
   if (owners !== undefined) conditions.push(carsOf(owners));
   if (newest) conditions.push({ sql: NEWEST, values: [] });
-  return keysOf(select, { conditions, filter, ofOneCar: false, table: tableOf(collection) }) as HubKeyset<FleetRecord>;
+  const fleet = owners === undefined ? '' : countedFleet(owners);
+  const counted = newest || fleet === undefined ? {} : { counted: { collection, fleet } };
+  const asked: Asked = { conditions, filter, ofOneCar: false, table: tableOf(collection), ...counted };
+  return keysOf(select, asked) as HubKeyset<FleetRecord>;
 }
 
 const NEWEST = `NOT EXISTS (SELECT 1 FROM records AS later WHERE later.vehicle = records.vehicle
   AND later.collection = records.collection AND (later.at, later.id) > (records.at, records.id))`;
+
+/** Returns the fleet if it is the only owner: cars of several owners are not counted together. */
+function countedFleet([first, ...others]: readonly Owner[]): string | undefined {
+  return first?.kind === 'fleet' && others.length === 0 ? first.id : undefined;
+}
 
 function keysOf(select: Select, asked: Asked): HubKeyset<HubRecord> {
   const { periods = [] } = asked.filter ?? {};
@@ -90,57 +101,102 @@ interface PlacedKeyset extends HubKeyset<HubRecord> {
   places(range: HubRange, limit: number, backwards: boolean): Promise<readonly HubPosition[]>;
 }
 
-function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Asked): PlacedKeyset {
-  const all = [...conditions, ...conditionsOf(filter)];
-  const where = all.map(({ sql }) => sql).join(' AND ');
-  const given = all.flatMap(({ values }) => values);
+/** SQL of a keyset. */
+interface KeysetSql {
+  /** FROM, WHERE and order for the first `limit` records. */
+  inOrder(range: HubRange, limit: number, backwards: boolean): Condition;
+  positionIn(row: SqlRow): HubPosition;
+  /** Expression for the number of records in a range. */
+  total(range: HubRange): Condition;
+}
+
+function keysetSql({ conditions, filter, ofOneCar, table, counted }: Asked): KeysetSql {
+  const { periods } = filter ?? {};
+  const own = [...conditions, ...conditionsOf(filter)];
   const columns = ['records.at', 'records.id', ...(ofOneCar ? [] : ['records.vehicle'])];
-  const within = (upTo: string): string => {
-    const [place, marks] = [columns.join(', '), columns.map(() => '?').join(', ')];
-    return `FROM ${table.from} WHERE ${where} AND (${place}) >= (${marks}) AND (${place}) ${upTo} (${marks})`;
-  };
-  // Periods have their own index. Without `+ 0` the database would scan the index by time from the start of the
-  // collection.
-  const [time, ...rest] = columns;
-  const sorted = filter?.periods === undefined ? columns : [`${time} + 0`, ...rest];
-  const order = (backwards: boolean): string =>
-    `ORDER BY ${sorted.map((column) => (backwards ? `${column} DESC` : column)).join(', ')}`;
   const placeOf = ({ at, id }: HubPosition): (string | number)[] => (ofOneCar ? [at, id] : [at, ...splitId(id)]);
-  const valuesOf = ({ low, high }: ReturnType<typeof boundsOf>): (string | number)[] => [
-    ...given,
-    ...placeOf(low),
-    ...placeOf(high),
-  ];
-  const idOf = (row: SqlRow): string => (ofOneCar ? (row['id'] as string) : `${row['id']} ${row['vehicle']}`);
-  const places = async (range: HubRange, limit: number, backwards: boolean, skip = 0): Promise<HubPosition[]> => {
-    const bounds = boundsOf(range);
-    const sql = `SELECT vehicle, at, id ${within(bounds.upTo)} ${order(backwards)} LIMIT ? OFFSET ?`;
-    const rows = await select(sql, ...valuesOf(bounds), limit, skip);
-    return rows.map((row) => ({ at: row['at'] as number, id: idOf(row) }));
+  const within = (range: HubRange, ...more: readonly Condition[]): Condition => {
+    const { low, high, upTo } = boundsOf(range);
+    const [place, marks] = [columns.join(', '), columns.map(() => '?').join(', ')];
+    const bounds = `(${place}) >= (${marks}) AND (${place}) ${upTo} (${marks})`;
+    const all = [...own, ...more, { sql: bounds, values: [...placeOf(low), ...placeOf(high)] }];
+    return {
+      sql: `FROM ${table.from} WHERE ${all.map(({ sql }) => sql).join(' AND ')}`,
+      values: all.flatMap(({ values }) => values),
+    };
+  };
+  // Periods of one car have their own index. Without `+ 0` the database would scan the index by time from the start of
+  // the collection.
+  const [time, ...rest] = columns;
+  const sorted = ofOneCar && periods !== undefined ? [`${time} + 0`, ...rest] : columns;
+  const days = ofOneCar || periods === undefined ? [] : [madeDuring(table.value as string, periods)];
+  const counting = (range: HubRange, ...more: readonly Condition[]): Condition => {
+    const { sql, values } = within(range, ...more);
+    return { sql: `SELECT count(*) ${sql}`, values };
   };
   return {
-    survey: async (asked) => {
-      const part = (range: HubRange, sql: (within: string) => string, ...limit: number[]): SurveyPart => {
-        const bounds = boundsOf(range);
-        return { sql: sql(within(bounds.upTo)), values: [...valuesOf(bounds), ...limit] };
-      };
-      const rows = await selectSurvey(select, asked, {
-        count: (range) => part(range, (all) => `SELECT count(*) AS at, '' AS id, 0 AS vehicle ${all}`),
-        places: (range, limit, backwards) =>
-          part(range, (all) => `SELECT records.at, records.id, vehicle ${all} ${order(backwards)} LIMIT ?`, limit),
+    inOrder: (range, limit, backwards) => {
+      const { sql, values } = within(range, ...days);
+      const order = sorted.map((column) => (backwards ? `${column} DESC` : column)).join(', ');
+      return { sql: `${sql} ORDER BY ${order} LIMIT ?`, values: [...values, limit] };
+    },
+    positionIn: (row) => ({
+      at: row['at'] as number,
+      id: ofOneCar ? (row['id'] as string) : `${row['id']} ${row['vehicle']}`,
+    }),
+    total: (range) => {
+      const kept = counted && keptCounts(counted, filter);
+      const whole = (condition?: Condition): Condition =>
+        counting(range, ...(condition === undefined ? [] : [condition]));
+      if (kept !== undefined) return totalSql(kept, range, whole);
+      const { sql, values } = whole();
+      return { sql: `(${sql})`, values };
+    },
+  };
+}
+
+/** Returns the counts for a filter, or undefined if the filter needs columns that they do not have. */
+function keptCounts(
+  counted: Pick<CountedRecords, 'collection' | 'fleet'>,
+  { periods, trip, distance, duration, states }: RecordFilter = {},
+): CountedRecords | undefined {
+  const needsMore =
+    trip !== undefined || boundsOfRange(distance) !== undefined || boundsOfRange(duration) !== undefined;
+  if (needsMore || (periods !== undefined && periods.length !== 1)) return undefined;
+  return { ...counted, period: periods?.[0], states };
+}
+
+function keysBySql(select: Select, asked: Asked): PlacedKeyset {
+  const { ofOneCar, table } = asked;
+  const parts = keysetSql(asked);
+  const places = async (range: HubRange, limit: number, backwards: boolean, skip = 0): Promise<HubPosition[]> => {
+    const { sql, values } = parts.inOrder(range, limit, backwards);
+    const rows = await select(`SELECT vehicle, at, id ${sql} OFFSET ?`, ...values, skip);
+    return rows.map(parts.positionIn);
+  };
+  return {
+    survey: async (surveyed) => {
+      const rows = await selectSurvey(select, surveyed, {
+        count: (range) => {
+          const { sql, values } = parts.total(range);
+          return { sql: `SELECT ${sql} AS at, '' AS id, 0 AS vehicle`, values };
+        },
+        places: (range, limit, backwards) => {
+          const { sql, values } = parts.inOrder(range, limit, backwards);
+          return { sql: `SELECT records.at, records.id, vehicle ${sql}`, values };
+        },
       });
-      return surveyIn(rows, (row) => ({ at: row['at'] as number, id: idOf(row) }));
+      return surveyIn(rows, parts.positionIn);
     },
     nth: async (range, skip, backwards = false) => (await places(range, 1, backwards, skip))[0],
     places,
     read: async (range, limit, backwards = false) => {
-      const bounds = boundsOf(range);
+      const { sql: found, values } = parts.inOrder(range, limit, backwards);
       // Filter before joining the messages.
-      const part = `(SELECT vehicle, at, id, boot, ${table.beside} ${within(bounds.upTo)} ${order(backwards)} LIMIT ?) AS page`;
-      const own = table.read('page', part);
+      const own = table.read('page', `(SELECT vehicle, at, id, boot, ${table.beside} ${found}) AS page`);
       const sql = ofOneCar ? own : own.replace('SELECT', `SELECT ${VIN} AS vin,`);
-      const rows = await select(sql, ...valuesOf(bounds), limit);
-      const read = rows.map((row) => ({ ...recordIn(row), id: idOf(row), vin: row['vin'] as string }));
+      const rows = await select(sql, ...values);
+      const read = rows.map((row) => ({ ...recordIn(row), ...parts.positionIn(row), vin: row['vin'] as string }));
       return inOrder(read, backwards);
     },
   };

@@ -228,7 +228,9 @@ export class SqlRegistry implements Registry {
       const sql = `DELETE FROM ${table} WHERE vehicle = ${VEHICLE} AND (${key}) IN
         (SELECT ${key} FROM ${table} WHERE vehicle = ${VEHICLE} LIMIT ${BATCH}) RETURNING vehicle`;
       for (;;) {
-        const [deleted = []] = await this.#database.erase([[sql, vin, vin]]);
+        // Locks the car, as hubs do before they store its records.
+        const lock: SqlStatement = ['UPDATE vehicles SET changed = changed WHERE vin = ?', vin];
+        const [, deleted = []] = await this.#database.erase([lock, [sql, vin, vin]]);
         if (deleted.length === 0) return;
       }
     };

@@ -4,6 +4,7 @@ import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { ensureAudit } from './audit.ts';
 import { FORMAT, otherFormat, SQLITE, tables } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
+import { FILL_RECORD_COUNTS, sqliteCounts } from './record-counts.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import type { SqlSteps } from './steps.ts';
 
@@ -175,15 +176,18 @@ export class SqliteDatabase implements RegistryDatabase {
   #prepare(): void {
     const { user_version: found } = this.one('PRAGMA user_version') as { user_version: number };
     if (found === FORMAT) return;
-    // Format 7 differs on PostgreSQL only.
-    if (found === 6) return void this.#database.exec(`PRAGMA user_version = ${FORMAT}`);
+    const counts = sqliteCounts(SQLITE);
+    if (found === 6) {
+      this.transaction(() => this.#database.exec(`${counts} ${FILL_RECORD_COUNTS}; PRAGMA user_version = ${FORMAT}`));
+      return;
+    }
     if (found !== 0) throw otherFormat(found, 'choose another directory with --data', this.#where);
     if (this.one('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined) {
       throw new VigieError('input.unreadable', 'is the database of another program: choose another directory', {
         where: this.#where,
       });
     }
-    this.transaction(() => this.#database.exec(`${tables(SQLITE)} PRAGMA user_version = ${FORMAT}`));
+    this.transaction(() => this.#database.exec(`${tables(SQLITE)} ${counts} PRAGMA user_version = ${FORMAT}`));
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Moves the messages of a database of format 6 into partitions, in commits of some thousand messages in the order of
+ * Counts the records of a database of format 6, and moves its messages into partitions, in commits of some thousand messages in the order of
  * arrival. A hub that is killed meanwhile continues at its next start. Hubs that start together take turns.
  */
 import { DAY } from '../../../protocol/calendar.ts';
@@ -7,10 +7,11 @@ import { classOf } from '../../../protocol/classes.ts';
 import { type Kind, kinds } from '../../../protocol/schema/kind.ts';
 import type { RetentionDays } from '../../core/retention.ts';
 import { FORMAT } from '../format.ts';
+import { FILL_RECORD_COUNTS } from '../record-counts.ts';
 import { kindNumber } from '../rows.ts';
 import type { Execute } from './execute.ts';
 import { makePartitions, partitionDays } from './partition-tables.ts';
-import { isPartitioned, messageSchema, type PartitionedKind } from './schema.ts';
+import { countSchema, isPartitioned, messageSchema, type PartitionedKind } from './schema.ts';
 
 /** Format that is upgraded. */
 export const PREVIOUS_FORMAT = 6;
@@ -32,6 +33,8 @@ export async function beginUpgrade(execute: Execute): Promise<void> {
      ALTER TABLE messages RENAME TO messages_6;
      ${messageSchema}
      ALTER TABLE numbers ADD COLUMN unsure_below bigint NOT NULL DEFAULT 0;
+     ${countSchema}
+     ${FILL_RECORD_COUNTS};
      SELECT setval('messages_id_seq', last_value, is_called) FROM messages_6_id_seq;
      -- The second of arrival up to which the messages of a kind were moved.
      CREATE TABLE upgrade (kind smallint PRIMARY KEY, second bigint NOT NULL);

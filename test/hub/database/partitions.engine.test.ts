@@ -153,7 +153,10 @@ describePeer('initdb', 'PostgreSQL with partitions', () => {
   const toFormat6 = (url: string) =>
     server.execute(
       url,
-      `DROP VIEW series; ALTER TABLE messages RENAME TO newer;
+      `DROP TABLE record_counts;
+       DROP FUNCTION count_records_on_insert, count_records_on_update, count_records_on_delete, count_members_on_insert,
+         count_members_on_delete, merge_record_counts CASCADE;
+       DROP VIEW series; ALTER TABLE messages RENAME TO newer;
        CREATE TABLE messages (id bigint GENERATED ALWAYS AS IDENTITY, at bigint NOT NULL, received bigint NOT NULL,
          vehicle int NOT NULL, seq int NOT NULL, boot bigint NOT NULL, class smallint NOT NULL, kind smallint NOT NULL,
          clock smallint NOT NULL, payload bytea NOT NULL, UNIQUE (vehicle, class, seq, boot));

@@ -27,6 +27,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   'message-store.ts',
   'command-store.ts',
   'reported-monitors.ts',
+  'record-counts.ts',
 ]);
 
 describePeer('initdb', 'PostgreSQL', () => {

@@ -122,9 +122,17 @@ test.each([
 test('a database of the previous format is upgraded', async () => {
   const file = newFile();
   const first = await SqliteDatabase.open(file);
+  await new SqliteMessageStore(first, idOf).save([received('trip', trip('a'))], []);
+  for (const name of ['added', 'changed', 'removed', 'joined', 'left']) first.run(`DROP TRIGGER count_${name}`);
+  first.run('DROP TABLE record_counts');
   first.run('PRAGMA user_version = 6');
   first.close();
   const database = await SqliteDatabase.open(file);
+  expect(database.one('SELECT fleet, collection, n FROM record_counts')).toEqual({
+    fleet: '',
+    collection: 'trip',
+    n: 1,
+  });
   expect(database.one('PRAGMA user_version')).toEqual({ user_version: FORMAT });
   database.close();
 });
