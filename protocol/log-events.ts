@@ -308,12 +308,7 @@ export const logEvents = {
   'hub.data.readable': ['warn', 'Other users of this machine may read the data of the hub', 'path', 'error'],
   'hub.database.disconnected': ['warn', 'The database closed a connection', 'where', 'error'],
   'hub.database.silent': ['warn', 'The database does not answer; the health report has no counts of cars', 'error'],
-  'hub.database.upgrading': [
-    'info',
-    'The hub upgrades the database to its format; when it ends before, the next start continues',
-    'where',
-    'format',
-  ],
+  'hub.database.upgrading': ['info', 'The hub upgrades the database to its format', 'where', 'format'],
   'hub.deliveries.failed': ['warn', 'The hub cannot send events to receivers; it tries again', 'receiver', 'error'],
   'hub.dueTimes.corrected': ['warn', 'Due times lay too far ahead, as after a fast clock; they are due now', 'rows'],
   'hub.dueTimes.failed': ['warn', 'The hub cannot look for moments that lie too far ahead; it tries again', 'error'],

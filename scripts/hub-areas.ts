@@ -37,6 +37,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/core/resend-trouble.test.ts',
     'test/hub/core/vehicle-status.test.ts',
     'test/hub/core/intake.test.ts',
+    'test/hub/core/fair-queue.test.ts',
     'test/hub/core/commit.test.ts',
     'test/adapters/store/kept.test.ts',
     'test/agent/outbox/repetition.test.ts',
@@ -84,6 +85,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/database/registry.test.ts',
     'test/hub/database/registry-postgres.engine.test.ts',
     'test/commands/hub-registry.test.ts',
+    'test/commands/hub-certify.test.ts',
   ],
   // A configuration for a few cars, for all cars, and for offline cars; a car that rolls back; a roll-out that was
   // stopped.
@@ -131,5 +133,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/core/viewers.test.ts',
     'test/hub/start/lists.test.ts',
     'test/hub/start/lists.engine.test.ts',
+    'test/hub/start/totals.test.ts',
+    'test/hub/start/totals.engine.test.ts',
   ],
 };

@@ -86,6 +86,22 @@ export function auditTable({ long, text, table }: SqlTypes): string {
   )${table};`;
 }
 
+function trustedKeysTable({ int, long, text, table }: SqlTypes): string {
+  return `-- The keys that each car reported last, as JSON: [{ id, kinds }]. A car without a row has not reported any.
+  CREATE TABLE trusted_keys (
+    vehicle ${int} PRIMARY KEY REFERENCES vehicles,
+    boot ${long} NOT NULL,
+    seq ${int} NOT NULL,
+    document ${text} NOT NULL
+  )${table};`;
+}
+
+/** Additions to a database of format 6 that both databases need. */
+export function addedSince6(types: SqlTypes): string {
+  return `${trustedKeysTable(types)}
+  ALTER TABLE numbers ADD COLUMN unsure_below ${types.long} NOT NULL DEFAULT 0;`;
+}
+
 export function tables(types: SqlTypes): string {
   const { key, counted, long, int, short, real, text, bytes, flag, no, table, keyed } = types;
   return `
@@ -267,13 +283,7 @@ export function tables(types: SqlTypes): string {
     seq ${int} NOT NULL,
     at ${long} NOT NULL
   )${table};
-  -- The keys that each car reported last, as JSON: [{ id, kinds }]. A car without a row has not reported any.
-  CREATE TABLE trusted_keys (
-    vehicle ${int} PRIMARY KEY REFERENCES vehicles,
-    boot ${long} NOT NULL,
-    seq ${int} NOT NULL,
-    document ${text} NOT NULL
-  )${table};
+  ${trustedKeysTable(types)}
   -- Configurations for the cars of a fleet; the body is that of the command.
   CREATE TABLE rollouts (
     id ${text} PRIMARY KEY,

@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { ensureAudit } from './audit.ts';
-import { FORMAT, otherFormat, SQLITE, tables } from './format.ts';
+import { addedSince6, FORMAT, otherFormat, SQLITE, tables } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
 import { FILL_RECORD_COUNTS, sqliteCounts } from './record-counts.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
@@ -178,7 +178,8 @@ export class SqliteDatabase implements RegistryDatabase {
     if (found === FORMAT) return;
     const counts = sqliteCounts(SQLITE);
     if (found === 6) {
-      this.transaction(() => this.#database.exec(`${counts} ${FILL_RECORD_COUNTS}; PRAGMA user_version = ${FORMAT}`));
+      const changes = `${addedSince6(SQLITE)} ${counts} ${FILL_RECORD_COUNTS}; PRAGMA user_version = ${FORMAT}`;
+      this.transaction(() => this.#database.exec(changes));
       return;
     }
     if (found !== 0) throw otherFormat(found, 'choose another directory with --data', this.#where);

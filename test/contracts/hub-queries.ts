@@ -173,6 +173,11 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
     for await (const _ of reader.records(ONE, collection, NOON));
   }
   for await (const _ of reader.captureParts(ONE));
+  for (const content of ['readings', 'records', 'trips'] as const) {
+    for (const after of [undefined, { class: 0, seq: 1, boot: 1 }]) {
+      await reader.messages(ONE, { content, limit: 5, ...defined({ after }) });
+    }
+  }
   await reader.viewById('nobody');
   await reader.fleetRecord('trip', 'a1', owners);
   const place = { at: NOON, id: 'a0' };

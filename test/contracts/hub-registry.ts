@@ -7,6 +7,8 @@ import type { RetentionStore } from '../../hub/core/retention.ts';
 import type { RolloutStore } from '../../hub/core/rollout-store.ts';
 import { DAY } from '../../protocol/calendar.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
+import { telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
+import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
 import { rightBodies } from '../rig/interface-bodies.ts';
 
@@ -107,6 +109,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       const configuration = { generation: 1, state: 'applied', detail: MARK, digest } as const;
       const hello = { version: MARK, protocol: 1, boot: 3, profile: MARK, startedAt: NOON, behind: 5, configuration };
       const keys = [{ id: '0011223344556677', kinds: ['Doors' as const] }];
+      const speed = slotByPath.get('kinetic.speed') as Slot;
       const rollout = {
         id: 'r',
         fleet: 'north',
@@ -132,6 +135,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
             received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: 9 } } } as never, { vin }),
             received('gap', { class: 2, count: 2, numbers: [[2, 3]] }, { vin }),
             received('waypoint', { points: [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' }] }, { vin }),
+            received('telemetry', telemetryFromReadings([{ slot: speed, at: NOON, value: 9 }]), { vin, seq: 9 }),
             received(
               'hello',
               { ...hello, version: mark, profile: mark, configuration: { ...configuration, detail: mark }, keys },

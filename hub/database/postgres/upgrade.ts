@@ -1,17 +1,18 @@
 /**
- * Counts the records of a database of format 6, and moves its messages into partitions, in commits of some thousand messages in the order of
- * arrival. A hub that is killed meanwhile continues at its next start. Hubs that start together take turns.
+ * Counts the records of a database of format 6, and moves its messages into partitions, in commits of some thousand
+ * messages in the order of arrival. A hub that is killed meanwhile continues at its next start. Hubs that start together
+ * take turns.
  */
 import { DAY } from '../../../protocol/calendar.ts';
 import { classOf } from '../../../protocol/classes.ts';
 import { type Kind, kinds } from '../../../protocol/schema/kind.ts';
 import type { RetentionDays } from '../../core/retention.ts';
-import { FORMAT } from '../format.ts';
+import { addedSince6, FORMAT } from '../format.ts';
 import { FILL_RECORD_COUNTS } from '../record-counts.ts';
 import { kindNumber } from '../rows.ts';
 import type { Execute } from './execute.ts';
 import { makePartitions, partitionDays } from './partition-tables.ts';
-import { countSchema, isPartitioned, messageSchema, type PartitionedKind } from './schema.ts';
+import { countSchema, isPartitioned, messageSchema, type PartitionedKind, POSTGRES } from './schema.ts';
 
 /** Format that is upgraded. */
 export const PREVIOUS_FORMAT = 6;
@@ -32,7 +33,8 @@ export async function beginUpgrade(execute: Execute): Promise<void> {
      ALTER INDEX messages_by_arrival RENAME TO messages_6_by_arrival;
      ALTER TABLE messages RENAME TO messages_6;
      ${messageSchema}
-     ALTER TABLE numbers ADD COLUMN unsure_below bigint NOT NULL DEFAULT 0;
+     ${addedSince6(POSTGRES)}
+     ALTER TABLE trusted_keys ALTER document SET STATISTICS 0;
      ${countSchema}
      ${FILL_RECORD_COUNTS};
      SELECT setval('messages_id_seq', last_value, is_called) FROM messages_6_id_seq;

@@ -153,7 +153,7 @@ describePeer('initdb', 'PostgreSQL with partitions', () => {
   const toFormat6 = (url: string) =>
     server.execute(
       url,
-      `DROP TABLE record_counts;
+      `DROP TABLE record_counts, trusted_keys, audit;
        DROP FUNCTION count_records_on_insert, count_records_on_update, count_records_on_delete, count_members_on_insert,
          count_members_on_delete, merge_record_counts CASCADE;
        DROP VIEW series; ALTER TABLE messages RENAME TO newer;
@@ -179,6 +179,13 @@ describePeer('initdb', 'PostgreSQL with partitions', () => {
       'SELECT id, at, received, vehicle, seq, boot, class, kind, clock, payload FROM messages ORDER BY id',
     );
 
+  /** Columns of all tables but the partitions, whose number depends on the time. */
+  const columnsOf = (database: PostgresDatabase) =>
+    database.select(`SELECT relname AS place, attname AS name, atttypid::regtype::text AS type, attnotnull, attstattarget
+      FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND attnum > 0
+        AND NOT attisdropped ORDER BY 1, 2`);
+
   test('a database of format 6 is upgraded, also if the hub is killed meanwhile, and finds repetitions afterwards', async () => {
     const url = await server.create();
     const made = await open(NOON, url);
@@ -189,6 +196,7 @@ describePeer('initdb', 'PostgreSQL with partitions', () => {
     ];
     await made.store.save(messages, []);
     const before = await content(made.database);
+    const newColumns = await columnsOf(made.database);
     await made.database.close();
     await toFormat6(url);
 
@@ -209,6 +217,7 @@ describePeer('initdb', 'PostgreSQL with partitions', () => {
     const [database, other] = await Promise.all([PostgresDatabase.open(url, log), PostgresDatabase.open(url, log)]);
     expect(await content(database)).toEqual(before);
     expect(await database.select("SELECT to_regclass('messages_6')::text AS old")).toEqual([{ old: null }]);
+    expect(await columnsOf(database)).toEqual(newColumns);
     const store = new PostgresMessageStore(other, idOf);
     const { fresh } = await store.save([...messages, waypoint(30, NOON)], []);
     expect(fresh.map(({ message }) => message.seq)).toEqual([30]);
