@@ -57,7 +57,10 @@ export const scenario: UnitScenario = {
     const from = machine.lines.length;
     const lock = await cloud.command('doors', 'lock');
     await holds(machine, 'the outcome', () => cloud.outcome(lock) !== undefined);
-    assert.deepEqual(cloud.states(lock), ['Accepted', 'SentToVehicle', 'Success']);
+    // On a slow machine the bus may have been silent for so long that the command wakes the car.
+    const waking: readonly unknown[] = ['WakingUpVehicle', 'CheckingVehicle'];
+    const states = cloud.states(lock).filter((state) => !waking.includes(state));
+    assert.deepEqual(states, ['Accepted', 'SentToVehicle', 'Success']);
     await holds(machine, 'its frames', () => actuated(machine, from).length >= ACTUATION);
     assert.deepEqual(
       actuated(machine, from).filter((line) => !line.startsWith('actuated 210#01')),
