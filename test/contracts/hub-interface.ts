@@ -53,9 +53,10 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
 
     beforeAll(async () => {
       hub = await startHub({ data, ...(await database()), port: 0, http: 0, clock: new SystemClock(), log });
+      const trust = join(data, 'keys', 'trust.json');
       cars = await Promise.all(
         [FIRST, SECOND].map((vin, index) =>
-          new DrivingCar({ vin, url: hub.broker, scenario: index === 0 ? 'loop' : 'parked' }).start(),
+          new DrivingCar({ vin, url: hub.broker, scenario: index === 0 ? 'loop' : 'parked', trust }).start(),
         ),
       );
       const [driving, parked] = cars as readonly [DrivingCar, DrivingCar];

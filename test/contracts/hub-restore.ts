@@ -133,7 +133,9 @@ export function hubRestoreContract(name: string, create: () => Promise<CopiedDat
     await restart(() => database.restore(data));
     let shown = await numbers();
     while (shown.trouble === undefined) shown = await numbers();
-    expect(shown.trouble).toMatch(/^The car does not answer .* does not trust the key of this hub/);
+    expect(shown.trouble).toMatch(
+      /^The car cannot be asked .* trusts \w+ for Resend, but this hub signs with \w+: copy keys\/trust\.json/,
+    );
     expect(shown.classes.some(({ missing }: Json) => missing.length > 0)).toBe(true);
   });
 }
