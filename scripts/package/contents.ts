@@ -52,7 +52,7 @@ export async function contents(
       'slot-numbers.json',
       'slots.json',
     ].map((name) => [`protocol/generated/${name}`, `usr/share/vigie/${name}`] as const),
-    ['docs/receive.py', `${PAGES}/examples/receive.py`],
+    ...['receive.py', 'fleet-client.mjs'].map((name) => [`docs/${name}`, `${PAGES}/examples/${name}`] as const),
     ...examples(),
   ]);
   const pages = pagePlaces(root);

@@ -1,12 +1,16 @@
 /** `vigie bench --cars`: several cars at a hub, in one process. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-bench-fleet-'));
 const vins = ['VF3VGEBENCH000001', 'VF3VGEBENCH000002', 'VF3VGEBENCH000003'] as const;
+const fleetClient = fileURLToPath(new URL('../../docs/fleet-client.mjs', import.meta.url));
 let bench: VigieProcess | undefined;
 afterAll(async () => {
   await bench?.end('SIGKILL');
@@ -37,6 +41,13 @@ async function start(...more: string[]): Promise<{ readonly running: VigieProces
   return { running: bench, url: /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0] ?? '' };
 }
 
+/** States that the program of docs/fleet-client.mjs prints for a car. Rejects if it fails. */
+async function lockByClient(vin: string, url: string, fleet: string, token?: string): Promise<readonly string[]> {
+  const env = { ...process.env, ...(token !== undefined && { VIGIE_TOKEN: token }) };
+  const { stdout } = await promisify(execFile)(process.execPath, [fleetClient, url, fleet, vin], { env });
+  return [...stdout.matchAll(/^\S+Z (\w+)/gm)].map(([, state = '']) => state);
+}
+
 const statesOf = (stdout: string): readonly string[] =>
   stdout
     .trim()
@@ -64,6 +75,9 @@ test('three bench cars are served by the hub, accept its commands, and return af
   expect(states.at(-1)?.status).toBe('Success');
   const sent = await vigie('send', vins[2], 'doors', 'lock', '--hub', first.url);
   expect([sent.status, statesOf(sent.stdout).at(-1)]).toEqual([0, expect.stringMatching(/^(Success|AlreadyDone)$/)]);
+  const locked = await lockByClient(vins[0], first.url, 'local');
+  expect(locked).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+  expect((await get(`${first.url}/fleets/local/remote/callbacks`))._embedded.callbacks).toEqual([]);
   expect(await first.running.end('SIGINT')).toBe(0);
 
   const second = await start();
@@ -107,6 +121,11 @@ test('registered bench cars are shown only to token holders until the registry i
   const done = await vigie('send', vins[0], 'horn', '--hub', first.url, '--token-file', file);
   expect(statesOf(done.stdout)).toEqual(['Accepted', 'SentToVehicle', 'Success']);
   expect(done.status).toBe(0);
+  const scopes = 'data:telemetry,remote:door:write,hub:monitor:write';
+  const granted = await vigie('hub', 'token', '--fleet', 'north', '--scopes', scopes, '--data', hub);
+  const locked = await lockByClient(vins[0], first.url, 'north', granted.stdout.trim());
+  expect(locked).toEqual(['Accepted', 'SentToVehicle', expect.stringMatching(/^(Success|AlreadyDone)$/)]);
+  await expect(lockByClient(vins[0], first.url, 'north')).rejects.toThrow('401');
   expect(await first.running.end('SIGINT')).toBe(0);
 
   const closed = await vigie('bench', '--cars', '3', '--data', folder);
@@ -115,6 +134,10 @@ test('registered bench cars are shown only to token holders until the registry i
   const second = await start();
   expect((await get(`${second.url}/fleets/local/vehicles`))._embedded.vehicles).toHaveLength(vins.length);
   expect(await second.running.end('SIGINT')).toBe(0);
+});
+
+test('the fleet client is short enough to read at once', () => {
+  expect(readFileSync(fleetClient, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(60);
 });
 
 test.each([

@@ -15,7 +15,7 @@ export interface UntypedCommand {
 }
 
 const PROGRAMS =
-  'npm|npx|vigie|curl|systemctl|journalctl|apt|install|sed|scp|ssh|ip|openssl|createdb|dropdb|cp|mosquitto_sub|echo|sh';
+  'npm|npx|node|vigie|curl|systemctl|journalctl|apt|install|sed|scp|ssh|ip|openssl|createdb|dropdb|cp|mosquitto_sub|echo|sh';
 const COMMAND = new RegExp(`^ {4}(?:[A-Z_]+=\\S+ )*(?:${PROGRAMS}) \\S`);
 const NEEDS = /#.*\bneeds (root|hardware|a network)\b/;
 
@@ -60,6 +60,7 @@ export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^vigie bench --home-assistant$/, 'test/commands/exits.engine.test.ts'],
   [/^mosquitto_sub -t 'vigie\/plain/, 'test/commands/exits.engine.test.ts'],
   [/^npx vigie bench --cars /, 'test/commands/bench-fleet.test.ts'],
+  [/^node docs\/fleet-client\.mjs /, 'test/commands/bench-fleet.test.ts'],
   [/^npx vigie hub$/, 'test/commands/hub.test.ts'],
   [/^npx vigie watch /, 'test/commands/watch.test.ts'],
   [/^vigie hub (?:add|list|remove|forget) /, 'test/commands/hub-registry.test.ts'],
