@@ -1,4 +1,6 @@
 /** First lines of a bench: all addresses and folders, and commands to try. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programName } from './program-name.ts';
 import { benchDirectory, type Rig } from './rig.ts';
@@ -9,6 +11,8 @@ interface IntroducedOptions {
   readonly username?: string;
   readonly passwordFile?: string;
   readonly ca?: string;
+  readonly cert?: string;
+  readonly certKey?: string;
 }
 
 /** @param url address of the page */
@@ -42,10 +46,10 @@ It warns of the certificate, which this bench has made itself (SHA-256 ${fingerp
 
 function commandsToTry(
   { vin, broker }: Rig,
-  { data, username, passwordFile, ca }: IntroducedOptions,
+  { data, username, passwordFile, ca, cert, certKey }: IntroducedOptions,
 ): readonly string[] {
   // The broker of a hub admits a car only under its own name.
-  if (username === vin) {
+  if (username === vin || nameIn(cert) === vin) {
     const hub = `${broker.startsWith('mqtts:') ? 'https' : 'http'}://${new URL(broker).hostname}:8080`;
     return [
       `  open ${hub}/ (or the address that your hub printed) and sign in with a token of the hub`,
@@ -58,8 +62,16 @@ function commandsToTry(
     username,
     'password-file': passwordFile,
     ca,
+    cert,
+    'cert-key': certKey,
   });
   const more = named.map(([name, value]) => (value === undefined ? '' : ` --${name} ${value}`)).join('');
   const verbs = [`watch ${vin}`, `send ${vin} doors lock`, `send ${vin} doors unlock`];
   return verbs.map((words) => `  ${programName} ${words}${more}`);
+}
+
+/** Common name of the certificate in this file, which the broker has accepted already. */
+function nameIn(cert: string | undefined): string | undefined {
+  if (cert === undefined) return undefined;
+  return /^CN=(.*)$/m.exec(new X509Certificate(readFileSync(cert)).subject)?.[1];
 }

@@ -47,6 +47,8 @@ interface Options {
   readonly username?: string;
   readonly passwordFile?: string;
   readonly ca?: string;
+  readonly cert?: string;
+  readonly certKey?: string;
   readonly homeAssistant?: true;
   readonly port?: number;
   readonly log: Level;
@@ -73,6 +75,8 @@ for the next start.`,
     .option('--username <name>', 'user name at that broker')
     .option('--password-file <file>', 'file that contains only the password for that broker')
     .option('--ca <file>', 'certificates (PEM) of the authorities of that broker, such as authority.pem of a hub')
+    .option('--cert <file>', 'certificate (PEM) of the car to show to that broker')
+    .option('--cert-key <file>', 'private key (PEM) of that certificate')
     .option(
       '--port <port>',
       `port of the embedded broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`,
@@ -200,9 +204,11 @@ async function benchCars(options: Options, cars: number, tiles: MapTiles | undef
 
 function benchLogin(options: Options): ReturnType<typeof loginOf> {
   const login = loginOf(options);
-  if (options.broker !== undefined || (login.username ?? options.ca) === undefined) return login;
-  const option = login.username === undefined ? '--ca' : '--username';
-  throw new VigieError('usage.wrong', `${option} is for a broker of yours: add --broker, or leave it out`);
+  if (options.broker !== undefined) return login;
+  const { username, ca, cert, certKey } = options;
+  const given = Object.entries({ username, ca, cert, 'cert-key': certKey }).find(([, value]) => value !== undefined);
+  if (given === undefined) return login;
+  throw new VigieError('usage.wrong', `--${given[0]} is for a broker of yours: add --broker, or leave it out`);
 }
 
 /** @returns the directory of the keys, which contains at least one key */
