@@ -44,10 +44,15 @@ export async function commandLine(names: readonly string[] = Object.keys(command
     .configureOutput({ outputError: (text, write) => write(complaint(text)) });
   for (const name of names) {
     const command = await (commands[name] as () => Promise<Command>)();
-    for (const one of [command, ...command.commands]) one.exitOverride().configureOutput(program.configureOutput());
+    for (const one of withSubcommands(command)) one.exitOverride().configureOutput(program.configureOutput());
     program.addCommand(command);
   }
   return program;
+}
+
+/** The command and the commands below it, at any depth. */
+function withSubcommands(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
 /** Parses and executes the command line. Sets the exit status of the process. */
@@ -82,7 +87,7 @@ const hints: readonly (readonly [said: RegExp, hint: string, given?: RegExp])[] 
 function complaint(text: string): string {
   const said = text
     .replace(/^error: /, 'vigie: ')
-    .replace(/command-argument value '[^']*' is invalid for argument '\w+'\. /, '');
+    .replace(/command-argument value '[^']*' is invalid for argument '\w+'\. (?!Allowed)/, '');
   const hint = hints.find(([pattern, , given = /^/]) => pattern.test(said) && given.test(process.argv.join(' ')))?.[1];
   // Commander's suggestion would distract from a hint that fits the purpose.
   return hint === undefined ? said : `${said.replace(/\(Did you mean.*/, '').trimEnd()}: ${hint}\n`;

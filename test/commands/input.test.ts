@@ -69,6 +69,7 @@ describe('wrong input', () => {
     [['replay', '--profile', '@profile.yaml', '--dbc', '@small.dbc', '@drive.log'], /^vigie: .*'log': write it before/],
     [['keys', 'make', '--kinds', 'Doors', 'me'], /^vigie: .*'name': write it before/],
     [['keys', 'mak'], /^vigie: /],
+    [['hub', 'keys', 'renew', 'pager'], /^vigie: .*'pager'.*commands, tokens, pages/],
     [['send'], /^vigie: missing required argument 'vin'\n$/],
     [['send', 'VF3VGEBENCH00001', 'doors', 'lock'], /^vigie: "VF3VGEBENCH00001" is not a VIN: .*; this has 16\.\n$/],
     [['record', 'can0'], /^vigie: unknown command 'record'\s*: to record buses, vigie run --record FOLDER\n$/],
