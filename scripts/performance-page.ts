@@ -30,7 +30,14 @@ const comparisons: readonly Comparison[] = [
 /** Returns docs/performance.md with up-to-date tables. */
 export function performancePage(): string {
   const results = readFileSync(new URL('benchmark/results.md', import.meta.url), 'utf8');
-  return withSection('docs/performance.md', 'figures', figuresOf(results));
+  const requests = readFileSync(new URL('fleet/requests.md', import.meta.url), 'utf8');
+  return withSection('docs/performance.md', 'figures', `${figuresOf(results)}\n\n${requestRows(requests)}`);
+}
+
+/** Returns the table of `scripts/fleet/requests.md` with a title and its conditions. */
+function requestRows(requests: string): string {
+  const [, conditions = '', table = ''] = /\n\n(\d+ requests[^|]*)\n\n(\|.*)\n$/s.exec(requests) ?? [];
+  return ['### Pages of a hub on PostgreSQL', '', conditions, '', table].join('\n');
 }
 
 /**

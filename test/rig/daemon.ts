@@ -78,7 +78,7 @@ export class Daemon {
   }
 
   /** Resolves when it is gone. */
-  async end(signal: 'SIGTERM' | 'SIGQUIT' | 'SIGKILL'): Promise<void> {
+  async end(signal: 'SIGINT' | 'SIGTERM' | 'SIGQUIT' | 'SIGKILL'): Promise<void> {
     if (this.ended) return;
     const exit = once(this.#process, 'exit');
     this.signal(signal);

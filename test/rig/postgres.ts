@@ -13,6 +13,12 @@ const INITDB = ['--no-sync', '--auth=trust', '--username=vigie', '--encoding=UTF
 /** The server refuses to run as root. */
 const isRoot = userInfo().uid === 0;
 
+export interface PostgresOptions {
+  readonly disk?: SmallDisk;
+  readonly folder?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 export class PostgresRig {
   readonly #disk: SmallDisk | undefined;
   readonly #settings: Readonly<Record<string, string>>;
@@ -21,11 +27,14 @@ export class PostgresRig {
   #daemon: Daemon | undefined;
   #databases = 0;
 
-  /** @param disk disk for its data, instead of a separate folder */
-  constructor({ disk, settings = {} }: { disk?: SmallDisk; settings?: Readonly<Record<string, string>> } = {}) {
+  readonly #isKept: boolean;
+
+  /** @param options.disk disk for its data, or `folder`, which are kept, instead of a temporary folder */
+  constructor({ disk, folder, settings = {} }: PostgresOptions = {}) {
     this.#disk = disk;
     this.#settings = settings;
-    this.#folder = disk?.seen ?? mkdtempSync(join(tmpdir(), 'vigie-postgres-'));
+    this.#isKept = (disk ?? folder) !== undefined;
+    this.#folder = disk?.seen ?? folder ?? mkdtempSync(join(tmpdir(), 'vigie-postgres-'));
   }
 
   /** Directory with the files of all its databases. */
@@ -77,6 +86,13 @@ export class PostgresRig {
     return this.#urlOf(name);
   }
 
+  /** Returns the URL of a database, which it creates if it is missing. */
+  async database(name: string): Promise<string> {
+    const known = await this.execute(this.#urlOf('postgres'), `SELECT 1 FROM pg_database WHERE datname = '${name}'`);
+    if (known.length === 0) await this.execute(this.#urlOf('postgres'), `CREATE DATABASE ${name}`);
+    return this.#urlOf(name);
+  }
+
   /** Executes statements on a separate connection. Returns the rows of the last one. */
   async execute(url: string, ...statements: string[]): Promise<readonly Record<string, unknown>[]> {
     const client = new pg.Client({ connectionString: url });
@@ -96,9 +112,15 @@ export class PostgresRig {
     this.#daemon = undefined;
   }
 
+  /** Fast shutdown: everything is on disk. */
+  async stop(): Promise<void> {
+    await this.#daemon?.end('SIGINT');
+    this.#daemon = undefined;
+  }
+
   async remove(): Promise<void> {
     await this.kill();
-    if (this.#disk === undefined) rmSync(this.#folder, { recursive: true, force: true });
+    if (!this.#isKept) rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** Path of its data as the server sees it. */

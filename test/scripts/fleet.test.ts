@@ -10,6 +10,7 @@ import {
   publishPacket,
   subscribePacket,
 } from '../../scripts/fleet/packets.ts';
+import { requestTable } from '../../scripts/fleet/requests-table.ts';
 import { countStored } from '../../scripts/fleet/stored.ts';
 
 function parsed(version: 4 | 5, bytes: Uint8Array): Packet {
@@ -93,4 +94,18 @@ test('the expected count includes the messages of each car from its departure on
   // The second car leaves after 500 ms; car time passes twice as fast.
   const crowd = { first: 0, cars: 2, drive, speed: 2, leaving: 1000 };
   expect([0, 499, 500, 999, 1000, 5000].map((elapsed) => dueAfter(elapsed, crowd))).toEqual([1, 1, 3, 3, 4, 4]);
+});
+
+test('the table of requests compares medians and 99 % of two sizes, and shows the exponent of the growth', () => {
+  const timed = (cars: number, factor: number) => ({
+    cars,
+    messages: 1000,
+    rounds: 100,
+    load: 1,
+    cores: 2,
+    pages: [{ name: 'trips', statements: 4, times: Array.from({ length: 100 }, (_, index) => (index + 1) * factor) }],
+  });
+  const table = requestTable([timed(10, 1), timed(1000, 10)]);
+  expect(table).toContain('| 10,000 messages: median, ms | 99 % | 1,000,000: median, ms | 99 % |');
+  expect(table).toContain('| trips | 4 | 50.0 | 99.0 | 500.0 | 990.0 | 0.50 |');
 });
