@@ -214,7 +214,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
         [],
       );
       const ask = async (address: string): Promise<Json> => {
-        rowsRead = 0;
+        [rowsRead, statements] = [0, 0];
         return (await asker.get(address, { caller: fleet('north'), now: begin(pieces + 10) })).body;
       };
       const timesIn = ({ _embedded }: Json): number[] =>
@@ -227,6 +227,8 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
         Array.from({ length: to - from }, (_, index) => sample(from + index));
       const first = await ask(`${address}?pageSize=40`);
       expect(rowsRead).toBeLessThanOrEqual(most);
+      // The search reads 200 pieces with one statement, and the page its pieces with one.
+      expect(statements).toBeLessThanOrEqual(2_000 / 200 + 5);
       expect([first.total, timesIn(first)]).toEqual([4_000, samples(0, 40)]);
       await hub.store.save([piece(pieces)], []);
       const second = await ask(first._links.next.href);

@@ -14,15 +14,17 @@ const TOGETHER = 200;
 /**
  * Returns the requested page as CollectionResult (interface 3.19.2), with the entries under `name` in `_embedded`.
  * `items` contains all entries after the filters, ordered by time, then by id. Yields to other requests while it writes
- * a long page.
+ * a long page. `prepare` is called first, with the entries of the page.
  */
 export async function collection<T extends RecordPosition>(
   { call, tokens }: Context,
   name: string,
   items: readonly T[],
   represent: (item: T) => Awaitable<unknown>,
+  prepare?: (items: readonly T[]) => Promise<void>,
 ): Promise<Answer> {
   const shown = page(items, call, tokens);
+  await prepare?.(shown.items);
   const yielder = new Yielder();
   const entries: unknown[] = [];
   for (const item of shown.items) {

@@ -104,10 +104,21 @@ export class TelemetrySeries {
 export class SampleReader {
   readonly #records: RecordSource;
   readonly #pieces = new Map<string, readonly Sample[]>();
+  readonly #stored = new Map<string, StoredRecord>();
   readonly #surroundings = new Map<string, readonly Sample[]>();
 
   constructor(records: RecordSource) {
     this.#records = records;
+  }
+
+  /** Reads the pieces of a page, in a hub with one statement. A car has its pieces in memory: it reads them one by one. */
+  async prepare(places: readonly RecordPosition[]): Promise<void> {
+    if (this.#records.keys === undefined) return;
+    const read = async (id: string): Promise<void> => {
+      const piece = await this.#records.get(COLLECTION, id);
+      if (piece !== undefined) this.#stored.set(id, piece);
+    };
+    await Promise.all([...new Set(places.map(({ id }) => id))].map(read));
   }
 
   /** Returns the sample at this position, or undefined if it has been dropped meanwhile. */
@@ -137,7 +148,7 @@ export class SampleReader {
   async #piece(id: string): Promise<readonly Sample[] | undefined> {
     const known = this.#pieces.get(id);
     if (known !== undefined) return known;
-    const piece = await this.#records.get(COLLECTION, id);
+    const piece = this.#stored.get(id) ?? (await this.#records.get(COLLECTION, id));
     return piece === undefined ? undefined : this.#known(piece);
   }
 

@@ -46,7 +46,7 @@ async function listed(context: Context, periods: readonly Period[] | undefined):
   );
   const reader = series.reader();
   const service = extensions.has('maintenance') ? await nextService(context) : undefined;
-  return collection(context, 'telemetries', places, async (place) => {
+  const represent = async (place: RecordPosition): Promise<Members> => {
     const written = entryOf(context, place, await reader.at(place), shown);
     const location = extensions.has('location') ? await locationOf(context, place, reader) : undefined;
     const extension = {
@@ -55,7 +55,8 @@ async function listed(context: Context, periods: readonly Period[] | undefined):
     };
     if (Object.keys(extension).length > 0) written['_embedded'] = { extension };
     return written;
-  });
+  };
+  return collection(context, 'telemetries', places, represent, (shownPlaces) => reader.prepare(shownPlaces));
 }
 
 /** Data of a sample that the response contains. */
