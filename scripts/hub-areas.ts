@@ -124,7 +124,12 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   // An older copy of the database is restored.
   restore: ['test/hub/start/backup.test.ts', 'test/hub/start/restore.test.ts', 'test/hub/start/restore.engine.test.ts'],
   // Keys that the hubs on one database share.
-  keys: ['test/hub/start/group-keys.test.ts', 'test/hub/start/several.engine.test.ts'],
+  keys: [
+    'test/hub/start/group-keys.test.ts',
+    'test/hub/start/several.engine.test.ts',
+    'test/hub/start/upgrade.engine.test.ts',
+    'test/commands/hub-keys.engine.test.ts',
+  ],
   // Simulated cars at a broker, the overview of all cars, indexed lists; `npm run fleet` is the measurement.
   scale: [
     'test/scripts/fleet.long.test.ts',
