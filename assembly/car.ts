@@ -189,14 +189,11 @@ async function openExits(
 ): Promise<readonly Teardown[]> {
   const { vin, vehicle, exits, http, clock, log } = options;
   if (exits === undefined) return [];
-  const { configuration, broker } = exits;
+  const { configuration, broker, openNumbered } = exits;
   const ends: Teardown[] = [];
   // Load the code of each exit only in a car that uses it.
-  if (configuration.influx !== undefined) {
-    const { openNumberedExits } = await import('./numbered-exits.ts');
-    const numbered = openNumberedExits({ configuration, vin, agent, store, rest, clock, log });
-    ends.push(() => numbered.close());
-  }
+  const numbered = await openNumbered?.({ configuration, vin, agent, store, rest, clock, log });
+  if (numbered !== undefined) ends.push(() => numbered.close());
   if (configuration.abrp !== undefined) {
     const { openAbrpExit } = await import('./abrp-exit.ts');
     ends.push(openAbrpExit({ abrp: configuration.abrp, scopes: configuration.scopes, agent, clock, log }));

@@ -92,5 +92,8 @@ function exitsOf({ exits, power }: Configuration): CarExits | undefined {
     configuration: exits,
     // Use the keep-alive of a sleeping unit even while awake, so that the unit need not wake up for this connection.
     ...(exits.mqtt && { broker: { ...brokerAddress(exits.mqtt), keepalive: power.keepalive / 1000 } }),
+    ...(exits.influx && {
+      openNumbered: async (options) => (await import('./numbered-exits.ts')).openNumberedExits(options),
+    }),
   };
 }

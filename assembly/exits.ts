@@ -10,6 +10,7 @@ import { scopeOfPath } from '../protocol/interface/visible-members.ts';
 import { findRemoteKind, type RemoteType } from '../protocol/remote/table.ts';
 import type { Slot } from '../protocol/slots.ts';
 import type { CarForwarderOptions } from './car-forwarder.ts';
+import type { NumberedExits, NumberedExitsOptions } from './numbered-exits.ts';
 import { openRecordTopics } from './record-topics.ts';
 import type { Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
@@ -19,9 +20,14 @@ export interface CarExits {
   readonly configuration: ExitsConfiguration;
   /** If omitted, there are no plain topics. */
   readonly broker?: MqttAddress;
+  /**
+   * Starts the exits to databases. Passed in, because they need a package that programs with the library do without. If
+   * omitted, there are none.
+   */
+  readonly openNumbered?: (options: NumberedExitsOptions) => Promise<Pick<NumberedExits, 'close'>>;
 }
 
-interface ExitOptions extends Required<CarExits>, CarForwarderOptions {
+interface ExitOptions extends Required<Omit<CarExits, 'openNumbered'>>, CarForwarderOptions {
   readonly vin: string;
   readonly title: string;
   readonly vehicle: Vehicle;

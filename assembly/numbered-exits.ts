@@ -11,7 +11,7 @@ import type { Telemetry } from '../protocol/schema/telemetry.ts';
 import type { Slot } from '../protocol/slots.ts';
 import { type CarForwarderOptions, carForwarder } from './car-forwarder.ts';
 
-interface NumberedExitsOptions extends CarForwarderOptions {
+export interface NumberedExitsOptions extends CarForwarderOptions {
   readonly configuration: ExitsConfiguration;
   readonly vin: string;
 }

@@ -1,7 +1,6 @@
 /** `vigie hub certify`: certificates for the programs beside a hub, such as its broker. */
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { CertificateAuthority } from '../adapters/certificates/index.ts';
 import { replaceFile } from '../adapters/keys/files.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import { makeHubDirectory } from '../hub/start/folder.ts';
@@ -29,6 +28,8 @@ async function certify(programs: readonly string[], { out }: { readonly out: str
   const wanted = programs.map((program) => program.split(',').map(checkedName));
   const { data } = placeOf(command.optsWithGlobals<PlaceOptions>());
   makeHubDirectory(data, new StreamLog(process.stderr, 'warn'));
+  // Hubs without TLS do not load the code for certificates.
+  const { CertificateAuthority } = await import('../adapters/certificates/index.ts');
   const authority = await CertificateAuthority.open(data);
   await replaceFile(join(out, 'ca.pem'), authority.pem);
   for (const names of wanted) {

@@ -214,7 +214,12 @@ test('values of a private time are in no capture, fault code, metric, log, file,
     log,
     environment: {},
     starts: { before: undefined },
-    configurations: { agentCommand: async () => undefined } as never,
+    configurations: {
+      agentCommand: async () => undefined,
+      attend: () => undefined,
+      delivered: async () => undefined,
+      reached: async () => false,
+    } as never,
   });
   const car = await startCar({
     vin: VIN,

@@ -54,7 +54,7 @@ test('an invalid roll-out is refused with the reason', async () => {
     [[file('lost.yaml').replace('lost', 'gone'), '--fleet', 'north'], 'gone.yaml'],
     [[file('fleet.yaml'), '--fleet', 'nowhere'], 'the fleet "nowhere" has no car'],
     [[file('fleet.yaml')], 'say which fleet: --fleet'],
-    [[file('fleet.yaml'), '--stop', '--fleet', 'north'], 'give one of FILE, --continue and --stop'],
+    [[file('fleet.yaml'), '--stop', '--fleet', 'north'], 'give one of FILE, --continue, --stop and --back'],
     [['--stop', '--fleet', 'west'], 'there was no roll-out to the fleet "west"'],
   ] as const) {
     const { status, stdout, stderr } = await hub('rollout', ...words);

@@ -10,6 +10,7 @@ import { CommandSigner, generateKey, listKeys } from '../../adapters/keys/index.
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
+import type { Hello } from '../../protocol/schema/hello.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { downTopic, upFilter } from '../../protocol/topics.ts';
@@ -111,6 +112,8 @@ async function revoked(): Promise<void> {
   await start();
   expect(await wakeUp('lost')).toBe('AlreadyDone');
   expect(await order('root', 'Trust', { revoke: Buffer.from(await kidOf('lost'), 'hex') })).toBe('Success');
+  const { body } = await messages.take(({ kind }) => kind === 'hello');
+  expect((body as Hello).keys?.map(({ id }) => id)).not.toContain(await kidOf('lost'));
   await refuses('lost');
   await stop();
 }
