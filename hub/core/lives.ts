@@ -73,12 +73,13 @@ function lowestBoot(first: number): number {
   return first < STARTS_BEFORE ? 0 : first - STARTS_BEFORE;
 }
 
-/** Returns `boot` in the messages of a start, from its number at the hub. `lives`: those of the car, oldest first. */
-export function bootOf(start: number, lives: readonly Pick<Life, 'first'>[]): number {
+/** Returns `boot` in the messages of a start, from its number at the hub. `lives`: the stored ones of the car. */
+export function bootOf(start: number, lives: readonly Life[]): number {
   const offset = start % LIFE_SIZE;
   if (offset >= UNCOUNTED_START) return UNCOUNTED_BOOT + offset - UNCOUNTED_START;
   if (offset >= UNRECORDED_START) return UNRECORDED_BOOT + offset - UNRECORDED_START;
-  return (lowestBoot(lives[lifeOf(start)]?.first ?? 0) + offset) % BOOTS;
+  const life = lives.find(({ ordinal }) => ordinal === lifeOf(start));
+  return (lowestBoot(life?.first ?? 0) + offset) % BOOTS;
 }
 
 /** Returns the lowest number that a start of this life can have at the hub. */

@@ -73,7 +73,7 @@ export interface Saved {
   readonly conflicts?: readonly CarMessage[];
   /** Lives of folders that follow an earlier life of the same car. Omitted if there are none. */
   readonly lives?: readonly BegunLife[];
-  /** Classes of cars that exceeded the bounds of message numbers. Omitted if there are none. */
+  /** Classes in which cars exceeded the bounds of message numbers. If omitted, no car did. */
   readonly excess?: readonly CarExcess[];
   /** Events that now wait for receivers. Omitted if there are none. */
   readonly deliveries?: KeptDeliveries;
@@ -118,6 +118,8 @@ export interface NumbersStore {
 
 /** A life of a car's folder, identified by the first message of this life that a hub received. */
 export interface VehicleLife {
+  /** Number of earlier lives. The oldest ones are no longer stored. */
+  readonly ordinal: number;
   /** `boot` of that message. */
   readonly first: number;
   /** Arrival of that message in UTC ms of the hub. */
@@ -398,7 +400,7 @@ export interface CommandStore {
   commands(vin: string, before?: string): Promise<readonly KeptCommand[]>;
   /** Id of the key that signed the newest answered command, among the newest 100; undefined if none was answered. */
   answeredKey(vin: string): Promise<string | undefined>;
-  /** Keys whose commands the car accepts, as it reported last; undefined if it never reported any. */
+  /** The newest list of trusted keys that the car reported; undefined if it never reported one. */
   trustedKeys(vin: string): Promise<readonly HelloKey[] | undefined>;
   /** Commands that were sent to a car through a callback: the newest 256, or only the one with this id. */
   throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]>;

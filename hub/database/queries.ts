@@ -126,8 +126,13 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   }
 
   async lives(vin: string): Promise<readonly VehicleLife[]> {
-    const rows = await this.#select(`SELECT first, since FROM lives WHERE vehicle = ${CAR} ORDER BY ordinal`, vin);
-    return rows.map(({ first, since }) => ({ first: first as number, since: since as number }));
+    const rows = await this.#select(
+      `SELECT ordinal, first, since FROM lives WHERE vehicle = ${CAR} ORDER BY ordinal`,
+      vin,
+    );
+    return rows.map(({ ordinal, first, since }) => {
+      return { ordinal: ordinal as number, first: first as number, since: since as number };
+    });
   }
 
   async missingNumbers(): Promise<readonly MissingNumbers[]> {

@@ -20,7 +20,7 @@ export function numbersOf(store: NumbersReader, audit: AuditTrail, commands: Com
     const trouble = isMissing ? await troubleOf(store, audit, commands, vin) : undefined;
     return found({
       vin,
-      lives: await store.lives(vin),
+      lives: (await store.lives(vin)).map(({ first, since }) => ({ first, since })),
       ...defined({ trouble }),
       classes: numbers.map(({ class: number, ...runs }) => ({
         class: number,

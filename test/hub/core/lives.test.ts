@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCounted, type Life, Lives, lifeOf, MAX_LIVES } from '../../../hub/core/lives.ts';
+import { bootOf, isCounted, type Life, Lives, lifeOf, MAX_LIVES } from '../../../hub/core/lives.ts';
 import { ClassNumbers } from '../../../hub/core/numbers.ts';
 import { UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../../protocol/schema/message.ts';
 
@@ -35,6 +35,17 @@ test('of a car with random start numbers the newest lives are remembered, and al
   });
   expect(starts.every((start, place) => place === 0 || lifeOf(start) >= lifeOf(starts[place - 1] ?? 0))).toBe(true);
   expect(remembered.at(-1)?.ordinal).toBeGreaterThan(MAX_LIVES);
+});
+
+test('the boot of a message is found again after the oldest lives were removed', () => {
+  let remembered: Life[] = [];
+  for (let place = 0; place < MAX_LIVES + 10; place++) {
+    const boot = (place * 40_000_003 + 7) % 2 ** 32;
+    const lives = new Lives(remembered);
+    const start = lives.startOf(boot);
+    remembered = [...remembered, ...lives.begun].slice(-MAX_LIVES);
+    expect(bootOf(start, remembered)).toBe(boot);
+  }
 });
 
 test('the numbers of starts stay exact even after millions of lives', () => {
