@@ -22,7 +22,7 @@ export interface CarExits {
   readonly broker?: MqttAddress;
   /**
    * Starts the exits to databases. Passed in, because they need a package that programs with the library do without. If
-   * omitted, there are none.
+   * omitted, no exit to a database runs.
    */
   readonly openNumbered?: (options: NumberedExitsOptions) => Promise<Pick<NumberedExits, 'close'>>;
 }

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { VigieError } from '../protocol/errors.ts';
 
-/** Longest wait in ms for an answer. If there is none, the program is busy. */
+/** Longest wait in ms for an answer. A program that takes longer is busy. */
 const MAX_WAIT_MS = 5_000;
 
 /** `program`: such as `agent`. `absent`: error if no process listens. Rejects with `input.unreadable`. */

@@ -15,7 +15,7 @@ export interface TrialSource extends DeliveringSource {
   readonly state: SourceHealth['state'];
   /** Reason why it waits. */
   readonly reason?: string;
-  /** True if anything arrives, even if the profile names none of it. */
+  /** True if frames or answers arrive, including those that the profile does not name. */
   readonly speaks: boolean;
   readonly readings: number;
 }

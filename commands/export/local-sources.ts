@@ -103,7 +103,7 @@ function endIn(bytes: Uint8Array): number | undefined {
 
 /**
  * Yields all messages once. Reads `payloads` twice, because catalogs and corrections of the clock may come after the
- * messages that need them. Reports unreadable messages, whose numbers are then missing.
+ * messages that need them. Reports the number of unreadable messages, which count as missing.
  */
 async function* entriesOf(payloads: Payloads, content: ExportContent, where: string): AsyncGenerator<PageEntry> {
   const catalogs = new Catalogs();

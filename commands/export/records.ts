@@ -44,7 +44,7 @@ abstract class NewestRecords implements ExportTable {
     if (at < this.#period.from || at >= this.#period.to) return 0;
     const { id } = body as { readonly id?: string };
     const order = { boot: this.#lives.startOf(boot), seq };
-    // An event is a record of its own, and a command has an entry for each state.
+    // Events are separate records, and a command has an entry for each state.
     const key =
       kind === 'event' || kind === 'remote' || id === undefined ? `${kind} ${order.boot} ${seq}` : `${kind} ${id}`;
     const known = this.#newest.get(key);

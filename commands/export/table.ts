@@ -14,7 +14,7 @@ export interface PlaceColumns {
   readonly latitude: number;
   readonly longitude: number;
   readonly altitude?: number;
-  /** True in a row whose path from the previous place is unknown. */
+  /** Column that is true if the route from the previous place is unknown. */
   readonly gap?: number;
 }
 

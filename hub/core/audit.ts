@@ -5,7 +5,7 @@ export interface AuditReport {
   readonly entries: number;
   /** Number of entries of forgotten cars. */
   readonly erased: number;
-  /** Position and digest of the last entry that was checked and is right; 0 if there is none. */
+  /** Position and digest of the last correct entry. The position is 0 if the trail is empty. */
   readonly seq: number;
   readonly digest: string;
   /** The first entry at which the chain is broken, with the reason. Omitted if the chain is intact. */

@@ -222,10 +222,10 @@ export class Intake {
   #refuse(batch: readonly Waiting[], why: 'forgotten' | 'removed', reason: string): void {
     const { log, measures, unregistered } = this.#parts;
     measures.refusedCar(why, batch.length);
-    for (const vin of new Set(batch.map(vinOf))) log.warn('hub.car.refused', { vin, reason });
+    for (const vin of new Set(batch.map(({ car }) => car))) log.warn('hub.car.refused', { vin, reason });
     for (const one of batch) {
       if (why === 'forgotten' || unregistered !== undefined) one.resolve();
-      else one.reject(new VigieError('request.forbidden', reason, { where: vinOf(one) }));
+      else one.reject(new VigieError('request.forbidden', reason, { where: one.car }));
     }
   }
 
@@ -234,20 +234,21 @@ export class Intake {
     const { log, measures, unregistered } = this.#parts;
     measures.refusedCar('unregistered', batch.length);
     if (unregistered === undefined) {
-      for (const vin of new Set(batch.map(vinOf))) log.warn('hub.car.refused', { vin, reason: NOT_REGISTERED });
+      for (const vin of new Set(batch.map(({ car }) => car)))
+        log.warn('hub.car.refused', { vin, reason: NOT_REGISTERED });
       for (const one of batch) {
-        one.reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: vinOf(one) }));
+        one.reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: one.car }));
       }
       return;
     }
     try {
       const { changed, dropped } = await unregistered.keep(batch.map(asUnregistered));
       measures.droppedUnregistered(dropped);
-      const kept = batch.filter((one) => !changed.has(vinOf(one)));
+      const kept = batch.filter((one) => !changed.has(one.car));
       this.#tellUnregistered(kept);
       for (const one of kept) one.resolve();
       // The cars of these messages were registered, removed or forgotten meanwhile.
-      this.#waiting.addFirst(batch.filter((one) => changed.has(vinOf(one))));
+      this.#waiting.addFirst(batch.filter((one) => changed.has(one.car)));
     } catch (error) {
       this.#fail(batch, error as Error);
     }
@@ -260,12 +261,12 @@ export class Intake {
     const before = this.#unregistered;
     this.#unregistered += kept.length;
     if (!reachesPowerOfTwo(before, this.#unregistered)) return;
-    this.#parts.log.warn('hub.car.unregistered', { vin: vinOf(last), messages: this.#unregistered });
+    this.#parts.log.warn('hub.car.unregistered', { vin: last.car, messages: this.#unregistered });
   }
 
   /** Holds a message until the older messages of its car that were kept aside are stored. */
   #hold(one: Waiting): void {
-    const vin = vinOf(one);
+    const vin = one.car;
     const held = this.#held.get(vin) ?? [];
     held.push(one);
     this.#held.set(vin, held);
@@ -349,17 +350,13 @@ export class Intake {
   }
 }
 
-function vinOf({ car }: Waiting): string {
-  return car;
-}
-
 type Fates = Readonly<Record<'stored' | 'strangers' | 'removed' | 'forgotten' | 'held', Waiting[]>>;
 
 /** Sorts the messages of a commit by what happens to them. */
 function sortByFate(batch: readonly Waiting[], { strangers, removed, forgotten, held }: Saved): Fates {
   const fates: Fates = { stored: [], strangers: [], removed: [], forgotten: [], held: [] };
   for (const one of batch) {
-    const vin = vinOf(one);
+    const vin = one.car;
     if (forgotten.has(vin)) fates.forgotten.push(one);
     else if (removed.has(vin)) fates.removed.push(one);
     else if (strangers.has(vin)) fates.strangers.push(one);
@@ -369,8 +366,7 @@ function sortByFate(batch: readonly Waiting[], { strangers, removed, forgotten, 
   return fates;
 }
 
-function asUnregistered({ topic, item, retained }: Waiting): UnregisteredMessage {
+function asUnregistered({ car: vin, topic, item, retained }: Waiting): UnregisteredMessage {
   const { payload, received } = 'read' in item ? item.read : item.refused;
-  const vin = 'read' in item ? item.read.vin : vinIn(topic);
   return { vin, topic, payload, received, retained, ...('read' in item && { kind: item.read.message.kind }) };
 }

@@ -123,7 +123,7 @@ export async function continueRollout(store: RolloutStore, id: string, tolerated
 
 /**
  * Returns the configuration of an earlier roll-out to the fleet: of the one with this id, or of the newest before the
- * latest that a car kept. `label` makes it differ from the earlier one. Rejects with `usage.wrong` if there is none.
+ * latest that a car kept. `label` makes it differ from the earlier one. Rejects with `usage.wrong` if the fleet has no such roll-out.
  */
 export async function earlierRollout(
   store: Pick<RolloutStore, 'rollouts' | 'body'>,

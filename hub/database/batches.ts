@@ -49,7 +49,7 @@ export class Batches<K, V> {
   }
 }
 
-/** Repeats the last key until their number is a power of two: each number of keys is a statement of its own. */
+/** Repeats the last key until their number is a power of two, so that few different statements are prepared. */
 export function padded<K>(keys: readonly K[]): readonly K[] {
   const last = keys.at(-1);
   const length = 2 ** Math.ceil(Math.log2(Math.max(1, keys.length)));

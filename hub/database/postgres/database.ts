@@ -203,7 +203,7 @@ function isAway(cause: unknown): boolean {
   return cause instanceof Error && cause.constructor === Error;
 }
 
-/** Continues an upgrade. @returns false if there is none */
+/** Continues an upgrade. @returns false if the database needs no upgrade */
 async function upgraded(execute: Execute, days: RetentionDays): Promise<boolean> {
   await execute('SELECT pg_advisory_xact_lock($1)', [CREATION]);
   return continueUpgrade(execute, days);
