@@ -53,8 +53,17 @@ export function textOf(value: unknown, resolution?: number): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return new Date(value).toLocaleString();
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return durationOf(value) ?? value;
   return JSON.stringify(value) ?? 'unknown';
+}
+
+/** Formats a duration of ISO 8601 with days, hours, minutes and seconds, such as PT1H30M: `1 h 30 min`. */
+function durationOf(text: string): string | undefined {
+  const [whole, ...numbers] = /^P(?=.*\d)(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const named = ['d', 'h', 'min', 's'].map((unit, i) => ({ unit, number: Number(numbers[i] ?? 0) }));
+  const parts = named.filter(({ number }) => number > 0).map(({ unit, number }) => `${numberOf(number)} ${unit}`);
+  return parts.length === 0 ? '0 s' : parts.join(' ');
 }
 
 /** Formats a size: `812 B`, `9.8 kB`, `1.2 MB`. */

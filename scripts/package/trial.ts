@@ -10,7 +10,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -33,6 +33,8 @@ const began = performance.now();
 const { positionals } = parseArgs({ allowPositionals: true });
 const wanted = positionals.length === 0 ? targets : positionals.map(targetNamed);
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-trial-'));
+// Users without privileges, such as that of the database, have folders in it.
+chmodSync(scratch, 0o755);
 const containerTools = ['buildah', 'docker-compose', 'mosquitto', 'postgresql', 'curl', 'iproute2'];
 const tools = ['debootstrap', 'lintian', 'bash', 'zsh', 'fish', ...containerTools];
 const packages: string[] = [];

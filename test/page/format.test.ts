@@ -16,6 +16,17 @@ test('engine speeds have no decimals and accelerations two, however fine the int
   expect(stepOf('rpm', undefined)).toBeUndefined();
 });
 
+test('a duration is worded, and a text that only looks like one is not', () => {
+  expect(['PT30M', 'PT1H30M', 'P2DT4H', 'PT12.5S', 'PT0S'].map((one) => textOf(one))).toEqual([
+    '30 min',
+    '1 h 30 min',
+    '2 d 4 h',
+    '12.5 s',
+    '0 s',
+  ]);
+  expect(['Petrol', 'P', 'PARK', 'P1Y'].map((one) => textOf(one))).toEqual(['Petrol', 'P', 'PARK', 'P1Y']);
+});
+
 test('a number and its unit stay on one line', () => {
   expect(unbroken('for 45 s: at least 20 %, at most 1 km/h')).toBe(
     'for 45\u00a0s: at least 20\u00a0%, at most 1\u00a0km/h',

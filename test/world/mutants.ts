@@ -156,10 +156,7 @@ export const mutants: readonly Mutant[] = [
     defect: 'the hub acknowledges messages before it has committed them',
     file: 'hub/core/intake.ts',
     edits: [
-      [
-        '      this.#waiting.push({ topic, item, retained, resolve, reject });',
-        "      this.#waiting.push({ topic, item, retained, resolve, reject });\n      if ('read' in item) resolve();",
-      ],
+      ['      if (waiting > CAR_WAITING)', "      if ('read' in item) resolve();\n      if (waiting > CAR_WAITING)"],
     ],
     invariant: 'committed',
     seed: 1,
@@ -381,6 +378,14 @@ const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
 /** Runs worlds of mutants, each in its own process. */
+export const allMutants: readonly Mutant[] = [
+  ...mutants,
+  ...wideMutants,
+  ...rareMutants,
+  ...newestMutants,
+  ...folderMutants,
+];
+
 export class MutantWorlds {
   readonly #directory: string;
 
@@ -443,7 +448,8 @@ async function bundle(mutant: Mutant | undefined, plan: string): Promise<string>
   );
 }
 
-function edited(source: string, { file, edits }: Mutant): string {
+/** Returns the source with the defect. @throws Error if it does not contain each text of the mutant once */
+export function edited(source: string, { file, edits }: Mutant): string {
   return edits.reduce((text, [from, to]) => {
     const parts = text.split(from);
     if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);

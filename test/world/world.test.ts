@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runs } from '../rig/runs.ts';
+import { allMutants, edited } from './mutants.ts';
 import { fleetPlanOf, type Happening, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
 import { runWorld } from './world.ts';
 
@@ -11,6 +13,13 @@ test('a seed defines a world byte for byte', async () => {
   expect(first.lines).toBeGreaterThan(200);
   expect(second.hash).toBe(first.hash);
   expect((await runWorld(planOf(21, 2 * MINUTE))).hash).not.toBe(first.hash);
+});
+
+test('each mutant still fits its source', () => {
+  for (const mutant of allMutants) {
+    const source = readFileSync(mutant.file, 'utf8');
+    expect(edited(source, mutant)).not.toBe(source);
+  }
 });
 
 /**
