@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Runs } from '../protocol/runs.ts';
 import { INVARIANTS } from '../test/world/invariants.ts';
-import { digestOfSources, SeedLedger } from '../test/world/ledger.ts';
+import { digestOfWorlds, SeedLedger, type WorldCost } from '../test/world/ledger.ts';
 import { type Plan, planOf } from '../test/world/plan.ts';
 import { searchWorlds } from '../test/world/search.ts';
 import { shrink } from '../test/world/shrink.ts';
@@ -62,7 +62,7 @@ async function live(seed: number): Promise<void> {
 /** Searches for broken invariants. Skips worlds that passed earlier with the same sources. */
 async function searchOnce(runs: number): Promise<void> {
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).trim();
-  const digest = digestOfSources(root);
+  const digest = await digestOfWorlds();
   const ledger = new SeedLedger({ folder: values.ledger, digest, commit, length, first });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -79,11 +79,12 @@ async function searchOnce(runs: number): Promise<void> {
     `${runs - wanted.size} of ${runs} seeds from ${first} on have passed with these sources (${values.ledger})` +
       `${wanted.size > 0 ? '; the same command runs the others' : ''}`,
   );
+  console.log(`sources ${digest}: ${ledger.passed.size} seeds, ${costOf(ledger.cost)}`);
 }
 
 async function search(runs: number, duration: number, ledger?: SeedLedger): Promise<void> {
   const begun = performance.now();
-  let [worlds, faults, lasted] = [0, 0, 0];
+  let [worlds, faults, cars, processor] = [0, 0, 0, 0];
   const broken = await searchWorlds({
     firstSeed: first,
     length,
@@ -94,8 +95,9 @@ async function search(runs: number, duration: number, ledger?: SeedLedger): Prom
     lived: (world) => {
       worlds++;
       faults += world.faults;
-      lasted += world.lasted;
-      ledger?.add(world.seed, world.breaches > 0);
+      cars += world.cars;
+      processor += world.processor;
+      ledger?.add(world.seed, world.breaches > 0, world);
       if (world.breaches > 0) console.error(`seed ${world.seed}: a broken invariant`);
       if (worlds % WORLDS_PER_REPORT !== 0) return;
       ledger?.write();
@@ -106,12 +108,17 @@ async function search(runs: number, duration: number, ledger?: SeedLedger): Prom
   const minutes = minutesSince(begun);
   console.log(
     `${worlds} worlds from seed ${first} on, ${(worlds / minutes).toFixed(0)} each minute, ${faults} faults, ` +
-      `${(faults / worlds).toFixed(0)} in each world, ${(lasted / 3_600_000).toFixed(1)} hours of the world, ` +
+      `${(faults / worlds).toFixed(0)} in each world, ${costOf({ cars, processor })}, ` +
       `${broken.length} with a broken invariant`,
   );
   if (broken.length > 0) console.log(`broken: ${broken.join(', ')}`);
   // Simulate the first one again to print its story.
   for (const seed of broken.slice(0, 1)) await live(seed);
+}
+
+/** Returns the simulated hours of cars, and how many of them an hour of a processor simulates. */
+function costOf({ cars, processor }: WorldCost): string {
+  return `${(cars / 3_600_000).toFixed(1)} car-hours, ${(cars / processor).toFixed(0)} for each processor hour`;
 }
 
 function minutesSince(begun: number): number {

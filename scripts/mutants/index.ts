@@ -21,7 +21,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { defined } from '../../protocol/defined.ts';
 import { INVARIANTS, type Invariant } from '../../test/world/invariants.ts';
-import { digestOfSources, SeedLedger } from '../../test/world/ledger.ts';
+import { digestOfWorlds, SeedLedger } from '../../test/world/ledger.ts';
 import type { MutantWorld } from '../../test/world/mutant-worlds.ts';
 import { secondsOf } from '../seconds.ts';
 import { type DrawnMutant, drawMutants } from './draw.ts';
@@ -95,7 +95,7 @@ const program = join(directory, 'worlds.mjs');
 process.on('exit', () => rmSync(directory, { recursive: true }));
 const drawn = await drawMutants(values.file, count, seed);
 writeFileSync(program, drawn.program);
-const ledger = openLedger();
+const ledger = await openLedger();
 
 const wanted = drawn.drawn.filter(({ place }) => only === undefined || place === only);
 if (only !== undefined && wanted.length === 0)
@@ -144,10 +144,10 @@ function titleOf({ place, fileName, mutatorName, replacement, location: { start 
 }
 
 /** Opens the ledger for this draw and these sources. Seed and files determine the position of each mutant. */
-function openLedger(): SeedLedger {
+async function openLedger(): Promise<SeedLedger> {
   const sources = values.file.map((path) => [path, readFileSync(resolve(root, path), 'utf8')]);
   const digest = createHash('sha256')
-    .update(`mutants ${digestOfSources(root)} ${JSON.stringify([seed, sources])}`)
+    .update(`mutants ${await digestOfWorlds()} ${JSON.stringify([seed, sources])}`)
     .digest('hex');
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).trim();
   return new SeedLedger({ folder: values.ledger, digest, commit, length: minutes * 60_000, first: 1 });

@@ -1,5 +1,6 @@
 /** Bundles programs of worlds with some source files replaced. */
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { build } from 'esbuild';
 
 /**
@@ -13,6 +14,9 @@ export async function bundleWorlds(
   const { outputFiles } = await build({
     bundle: true,
     write: false,
+    // The same sources result in the same text, in any directory.
+    absWorkingDir: resolve(import.meta.dirname, '../..'),
+    minifyWhitespace: true,
     platform: 'node',
     format: 'esm',
     logLevel: 'error',

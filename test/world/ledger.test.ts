@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { judgeRest } from '../../scripts/mutants/rest.ts';
-import { SeedLedger } from './ledger.ts';
+import { digestOfWorlds, SeedLedger } from './ledger.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-ledger-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -43,6 +43,31 @@ test('a broken seed is named and does not count, nor do seeds of other sources',
   expect(JSON.parse(readFileSync(join(folder, name), 'utf8'))).toMatchObject({ passed: [[1, 1]], broken: [2] });
   expect(open(folder, 1).passed.all).toEqual([[1, 1]]);
   expect(open(folder, 1, 'e'.repeat(64)).passed.all).toEqual([]);
+});
+
+test('a ledger contains the number of its seeds, and the hours of cars and processors of all runs', () => {
+  const folder = place();
+  const cost = { cars: 1_800_000, processor: 9_000 };
+  for (const seed of [1, 2]) {
+    const ledger = open(folder, seed);
+    ledger.add(seed, false, cost);
+    ledger.write();
+  }
+  const files = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown);
+  for (const file of files) expect(file).toMatchObject({ seeds: 1, carHours: 0.5, processorHours: 0.0025 });
+  expect(open(folder, 1).cost).toEqual({ cars: 3_600_000, processor: 18_000 });
+  expect(open(folder, 1, 'e'.repeat(64)).cost).toEqual({ cars: 0, processor: 0 });
+});
+
+test('the digest of the worlds changes with the code of agent and hub, and not with a comment', async () => {
+  const digest = await digestOfWorlds();
+  const changed = (file: string, more: string): Promise<string> =>
+    digestOfWorlds((path, original) => (path.endsWith(file) ? `${original()}\n${more}\n` : undefined));
+  expect(digest).toMatch(/^[0-9a-f]{64}$/);
+  expect(await changed('/agent/outbox/outbox.ts', '// A comment.')).toBe(digest);
+  for (const file of ['/agent/outbox/outbox.ts', '/hub/core/intake.ts', '/test/world/world.ts']) {
+    expect(await changed(file, 'console.log();')).not.toBe(digest);
+  }
 });
 
 test('found and surviving mutants count in later runs, and an interrupted one is tested again', async () => {

@@ -7,13 +7,26 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Run, Runs } from '../../protocol/runs.ts';
+import { bundleWorlds } from './bundle.ts';
 
-/** Directories whose files affect the events in a world. */
-const SOURCES = ['agent', 'hub', 'protocol', 'adapters/store', 'adapters/http', 'assembly', 'test/world'];
+const HOUR = 3_600_000;
+const PROGRAM = `
+  import { planOf } from './plan.ts';
+  import { runWorld } from './world.ts';
+  console.log(runWorld, planOf);
+`;
+
+/** Simulated time of all cars, and the processor time that it took. */
+export interface WorldCost {
+  /** ms */
+  readonly cars: number;
+  /** ms */
+  readonly processor: number;
+}
 
 /** Content of a ledger file. */
 interface LedgerFile {
-  /** SHA-256 of the sources, hexadecimal. */
+  /** Digest of the sources, hexadecimal. */
   readonly digest: string;
   /** Commit of the checkout, as information. */
   readonly commit: string;
@@ -23,6 +36,10 @@ interface LedgerFile {
   readonly passed: readonly Run[];
   /** Seeds with a breach, or mutants that no invariant found. */
   readonly broken: readonly number[];
+  /** Number of seeds in `passed`, with hours of simulated cars and of a processor. Omitted for mutants. */
+  readonly seeds?: number;
+  readonly carHours?: number;
+  readonly processorHours?: number;
 }
 
 export interface LedgerOptions {
@@ -35,16 +52,13 @@ export interface LedgerOptions {
   readonly first: number;
 }
 
-/** SHA-256 over names and contents of the sources below `root`, hexadecimal. */
-export function digestOfSources(root: string): string {
-  const hash = createHash('sha256');
-  for (const folder of SOURCES) {
-    const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-    for (const name of names.filter((one) => one.endsWith('.ts')).sort()) {
-      hash.update(`${folder}/${name}\0`).update(readFileSync(join(root, folder, name)));
-    }
-  }
-  return hash.digest('hex');
+/**
+ * SHA-256 over the program of the worlds, hexadecimal: the sources and packages that it loads, without their comments
+ * and types. `source` returns the text that replaces a file.
+ */
+export async function digestOfWorlds(source: Parameters<typeof bundleWorlds>[1] = () => undefined): Promise<string> {
+  const program = await bundleWorlds(PROGRAM, source);
+  return createHash('sha256').update(program).digest('hex');
 }
 
 export class SeedLedger {
@@ -57,6 +71,8 @@ export class SeedLedger {
   /** Numbers of this run. */
   readonly #passed = new Runs();
   readonly #broken = new Set<number>();
+  #cost: WorldCost = { cars: 0, processor: 0 };
+  #knownCost: WorldCost = { cars: 0, processor: 0 };
 
   /** Reads the files of the directory, if it exists. Files for other sources are kept and ignored. */
   constructor(options: LedgerOptions) {
@@ -70,6 +86,8 @@ export class SeedLedger {
       if (file.digest !== digest || file.length !== length) continue;
       for (const [from, to] of file.passed) this.#known.add(from, to);
       for (const seed of file.broken) this.#knownBroken.add(seed);
+      const { carHours = 0, processorHours = 0 } = file;
+      this.#knownCost = sumOf(this.#knownCost, { cars: carHours * HOUR, processor: processorHours * HOUR });
     }
   }
 
@@ -83,7 +101,14 @@ export class SeedLedger {
     return this.#knownBroken.has(seed) && !this.#known.has(seed);
   }
 
-  add(seed: number, broken: boolean): void {
+  /** Cost of all runs with these sources. */
+  get cost(): WorldCost {
+    return this.#knownCost;
+  }
+
+  add(seed: number, broken: boolean, cost: WorldCost = { cars: 0, processor: 0 }): void {
+    this.#cost = sumOf(this.#cost, cost);
+    this.#knownCost = sumOf(this.#knownCost, cost);
     if (broken) for (const seeds of [this.#knownBroken, this.#broken]) seeds.add(seed);
     else for (const runs of [this.#known, this.#passed]) runs.add(seed);
   }
@@ -93,8 +118,22 @@ export class SeedLedger {
     if (this.#passed.size + this.#broken.size === 0) return;
     const { digest, commit, length } = this.#options;
     const broken = [...this.#broken].sort((one, other) => one - other);
-    const file: LedgerFile = { digest, commit, length, passed: this.#passed.all, broken };
+    const passed = this.#passed.all;
+    const { cars, processor } = this.#cost;
+    const worlds =
+      cars === 0
+        ? {}
+        : { seeds: this.#passed.size, carHours: rounded(cars / HOUR), processorHours: rounded(processor / HOUR) };
+    const file: LedgerFile = { digest, commit, length, ...worlds, passed, broken };
     writeFileSync(`${this.#file}.tmp`, `${JSON.stringify(file)}\n`);
     renameSync(`${this.#file}.tmp`, this.#file);
   }
+}
+
+function sumOf(one: WorldCost, other: WorldCost): WorldCost {
+  return { cars: one.cars + other.cars, processor: one.processor + other.processor };
+}
+
+function rounded(hours: number): number {
+  return Math.round(hours * 1e6) / 1e6;
 }

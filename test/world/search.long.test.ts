@@ -14,6 +14,10 @@ test('a search in two processes runs the world of each seed once', async () => {
   });
   expect(broken).toEqual([]);
   expect(lived.map(({ seed }) => seed).sort()).toEqual([10, 11, 7, 8, 9]);
-  const { faults, lasted } = await runWorld(planOf(9, 20_000));
-  expect(lived.find(({ seed }) => seed === 9)).toEqual({ seed: 9, faults, lasted, breaches: 0 });
+  const plan = planOf(9, 20_000);
+  const { faults, lasted } = await runWorld(plan);
+  const cars = plan.cars * lasted;
+  const world = lived.find(({ seed }) => seed === 9);
+  expect(world).toEqual({ seed: 9, faults, lasted, cars, processor: expect.any(Number), breaches: 0 });
+  expect(world?.processor).toBeGreaterThan(0);
 });

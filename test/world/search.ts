@@ -14,6 +14,10 @@ export interface SearchedWorld {
   readonly faults: number;
   /** World time, ms. */
   readonly lasted: number;
+  /** World time of all cars together, ms. */
+  readonly cars: number;
+  /** Processor time, ms. */
+  readonly processor: number;
   /** Number of breaches. */
   readonly breaches: number;
 }
