@@ -6,6 +6,7 @@ import type { AbrpConfiguration } from '../config/abrp.ts';
 import { readSecret } from '../config/credentials.ts';
 import type { ExitsConfiguration } from '../config/exits.ts';
 import { scopeOfPath } from '../protocol/interface/visible-members.ts';
+import { exitReport, type OpenExit } from './exit-report.ts';
 
 interface AbrpExitOptions extends Pick<ExitsConfiguration, 'scopes'> {
   readonly abrp: AbrpConfiguration;
@@ -14,8 +15,8 @@ interface AbrpExitOptions extends Pick<ExitsConfiguration, 'scopes'> {
   readonly log: Log;
 }
 
-/** Starts the exit. Returns the function that ends it. */
-export function openAbrpExit({ abrp, scopes, agent, clock, log }: AbrpExitOptions): () => Promise<void> {
+/** Starts the exit. */
+export function openAbrpExit({ abrp, scopes, agent, clock, log }: AbrpExitOptions): OpenExit {
   const { url, tokenFile, apiKeyFile } = abrp;
   const exit = new AbrpExit({
     ...{ url, clock, log, status: agent.status },
@@ -25,5 +26,8 @@ export function openAbrpExit({ abrp, scopes, agent, clock, log }: AbrpExitOption
     timeKnown: () => agent.timeKnown,
   });
   void exit.poke();
-  return async () => exit.close();
+  return {
+    served: [{ report: () => exitReport('abrp', 'abrp', [exit.report]), test: () => exit.test() }],
+    close: async () => exit.close(),
+  };
 }

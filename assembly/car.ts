@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ServedExit } from '../adapters/http/exits.ts';
 import type { RunningServer } from '../adapters/http/server.ts';
 import { type OwnKey, ownKey } from '../adapters/keys/index.ts';
 import { MqttLink } from '../adapters/mqtt/index.ts';
@@ -17,6 +18,7 @@ import { startSources } from './car-sources.ts';
 import { type CloudLink, noLink } from './cloud-link.ts';
 import { missingEntries, reportMissing } from './data-folder.ts';
 import { beginRecords, finishFirstStart, makeDirectory, takeDirectory } from './directory.ts';
+import type { OpenExit } from './exit-report.ts';
 import { FrameTap } from './frame-tap.ts';
 import type { OutboxNumbers } from './own-outbox.ts';
 import { readAgain } from './read-again.ts';
@@ -72,9 +74,14 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   agent.start();
   await collect.resume();
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
-  const served = await serveInterface(options, car, records, link);
+  const exits: ServedExit[] = [];
+  const served = await serveInterface(options, car, records, link, exits);
   if (served !== undefined) teardowns.unshift(() => served.stop());
-  teardowns.unshift(...(await openExits(options, car, records, rest)));
+  await openExits(options, car, records, rest, (exit) => {
+    exits.push(...exit.served);
+    teardowns.unshift(() => exit.close());
+  });
+  if (exits.length > 0) service?.exits(() => exits.map((exit) => exit.report()));
   if (notificationChannels !== undefined) rest.subscribe((asleep) => asleep && notificationChannels.rest());
   const { health } = link;
   const reports = health !== undefined && service !== undefined;
@@ -152,6 +159,7 @@ async function serveInterface(
   { agent }: CarAgent,
   { store }: OpenRecords,
   link: CloudLink,
+  exits: readonly ServedExit[],
 ): Promise<ServedInterface | undefined> {
   const { vin, vehicle, http, data, clock, log, service, faults, notificationChannels } = options;
   if (http === undefined || data === undefined) return undefined;
@@ -170,6 +178,7 @@ async function serveInterface(
         pushKey: notificationChannels?.pushKey,
       },
       status: agent.status,
+      exits,
       signals: agent.signals?.view,
       ...(await captureViewIn(vehicle, store)),
       faults: faults?.view(store.records),
@@ -180,30 +189,29 @@ async function serveInterface(
   return { stop, tap, ...defined({ server }) };
 }
 
-/** Starts the configured exits. Returns the functions that end them. */
+/** Starts the configured exits. Calls `opened` for each. */
 async function openExits(
   options: CarOptions,
   { agent }: CarAgent,
   { store }: OpenRecords,
   rest: UnitRest,
-): Promise<readonly Teardown[]> {
+  opened: (exit: OpenExit) => void,
+): Promise<void> {
   const { vin, vehicle, exits, http, clock, log } = options;
-  if (exits === undefined) return [];
+  if (exits === undefined) return;
   const { configuration, broker, openNumbered } = exits;
-  const ends: Teardown[] = [];
   // Load the code of each exit only in a car that uses it.
   const numbered = await openNumbered?.({ configuration, vin, agent, store, rest, clock, log });
-  if (numbered !== undefined) ends.push(() => numbered.close());
+  if (numbered !== undefined) opened(numbered);
   if (configuration.abrp !== undefined) {
     const { openAbrpExit } = await import('./abrp-exit.ts');
-    ends.push(openAbrpExit({ abrp: configuration.abrp, scopes: configuration.scopes, agent, clock, log }));
+    opened(openAbrpExit({ abrp: configuration.abrp, scopes: configuration.scopes, agent, clock, log }));
   }
   if (broker !== undefined) {
     const title = (http && titleOf(http)) ?? vehicle.profile.title ?? vehicle.profile.name;
     const { openExit } = await import('./exits.ts');
     const commands = takesCommands(options);
     const parts = { vin, title, vehicle, agent, store, rest, clock, log, commands };
-    ends.push(await openExit({ configuration, broker, ...parts }));
+    opened(await openExit({ configuration, broker, ...parts }));
   }
-  return ends;
 }

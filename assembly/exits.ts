@@ -10,7 +10,8 @@ import { scopeOfPath } from '../protocol/interface/visible-members.ts';
 import { findRemoteKind, type RemoteType } from '../protocol/remote/table.ts';
 import type { Slot } from '../protocol/slots.ts';
 import type { CarForwarderOptions } from './car-forwarder.ts';
-import type { NumberedExits, NumberedExitsOptions } from './numbered-exits.ts';
+import { exitReport, type OpenExit } from './exit-report.ts';
+import type { NumberedExitsOptions } from './numbered-exits.ts';
 import { openRecordTopics } from './record-topics.ts';
 import type { Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
@@ -24,7 +25,7 @@ export interface CarExits {
    * Starts the exits to databases. Passed in, because they need a package that programs with the library do without. If
    * omitted, no exit to a database runs.
    */
-  readonly openNumbered?: (options: NumberedExitsOptions) => Promise<Pick<NumberedExits, 'close'>>;
+  readonly openNumbered?: (options: NumberedExitsOptions) => Promise<OpenExit>;
 }
 
 interface ExitOptions extends Required<Omit<CarExits, 'openNumbered'>>, CarForwarderOptions {
@@ -36,8 +37,8 @@ interface ExitOptions extends Required<Omit<CarExits, 'openNumbered'>>, CarForwa
   readonly commands: boolean;
 }
 
-/** Starts the exit. Resolves with a function that ends it, so that the broker shows the car as offline. */
-export async function openExit(options: ExitOptions): Promise<() => Promise<void>> {
+/** Starts the exit. Its `close` has the broker show the car as offline. */
+export async function openExit(options: ExitOptions): Promise<OpenExit> {
   const { vin, vehicle, agent, configuration, broker, rest, clock, log } = options;
   const { prefix, form, retain, interval, scopes } = configuration;
   const may = mayOf(options);
@@ -81,11 +82,28 @@ export async function openExit(options: ExitOptions): Promise<() => Promise<void
     message: (topic, payload, correlation, retained) => exit.message(topic, payload, correlation, retained),
   });
   log.info('exit.opened', { broker: String(broker.url), scopes: [...scopes].join(' ') });
-  return async () => {
-    agent.status.unobserve(exit);
-    exit.close();
-    await records.close();
-    await link.close();
+  // While the broker is away, its reason is the reason of both exits.
+  const failure = (): object => (link.connected ? {} : { error: link.health().reason ?? 'connects to the broker' });
+  const test = (): Promise<void> => exit.test();
+  return {
+    served: [
+      { report: () => exitReport('topics', 'topics', [{ ...exit.report, ...failure() }]), test },
+      {
+        report: () =>
+          exitReport(
+            'records',
+            'topics',
+            records.reports.map((report) => ({ ...report, ...failure() })),
+          ),
+        test,
+      },
+    ],
+    async close() {
+      agent.status.unobserve(exit);
+      exit.close();
+      await records.close();
+      await link.close();
+    },
   };
 }
 

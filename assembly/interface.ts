@@ -15,6 +15,7 @@ import { keysByAddress, keysOfFiles, keysOfPem, keysOfSet } from '../adapters/ht
 import { UserGate } from '../adapters/http/access/user.ts';
 import type { CaptureView } from '../adapters/http/captures.ts';
 import { type Documents, pageFiles } from '../adapters/http/documents.ts';
+import type { ServedExit } from '../adapters/http/exits.ts';
 import type { ServerTlsFiles } from '../adapters/http/listener.ts';
 import { LiveChanges } from '../adapters/http/live.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
@@ -70,6 +71,8 @@ export interface InterfaceOptions {
   readonly signals?: SignalView | undefined;
   /** Captures of the car. If omitted, its profile requests none. */
   readonly captures?: CaptureView | undefined;
+  /** Exits of the car, read at each request. */
+  readonly exits?: readonly ServedExit[];
   /** Fault codes of the car. If omitted, the agent does not read them. */
   readonly faults?: FaultView | undefined;
   /** Directory of records and state. */
@@ -108,6 +111,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
     log,
     live,
     own: { view: ownViewOf({ ...own, served }), snapshots: new Snapshots(clock) },
+    exits: options.exits ?? [],
     ...defined({ signals: options.signals, captures: options.captures, faults: options.faults }),
     ...(documents === undefined ? {} : { documents: { ...documents, ...(tiles && { tiles: tiles.url }) } }),
     ...('local' in http

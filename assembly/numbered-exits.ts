@@ -10,23 +10,23 @@ import { scopeOfPath } from '../protocol/interface/visible-members.ts';
 import type { Telemetry } from '../protocol/schema/telemetry.ts';
 import type { Slot } from '../protocol/slots.ts';
 import { type CarForwarderOptions, carForwarder } from './car-forwarder.ts';
+import { exitReport, type OpenExit } from './exit-report.ts';
 
 export interface NumberedExitsOptions extends CarForwarderOptions {
   readonly configuration: ExitsConfiguration;
   readonly vin: string;
 }
 
-export interface NumberedExits {
+export interface NumberedExits extends OpenExit {
   /** Running exits, one for each receiver and collection. */
   readonly running: readonly Pick<Forwarder<unknown>, 'report' | 'poke'>[];
-  close(): Promise<void>;
 }
 
 /** Starts the exits. */
 export function openNumberedExits(options: NumberedExitsOptions): NumberedExits {
   const { configuration, vin } = options;
   const { influx, scopes } = configuration;
-  if (influx === undefined) return { running: [], close: async () => undefined };
+  if (influx === undefined) return { running: [], served: [], close: async () => undefined };
   const client = influxClient(influx);
   const sees = ({ path }: Slot): boolean => scopes.has(scopeOfPath(path));
   const readings = carForwarder('influx', 'telemetry', options, (items, closing) => {
@@ -38,6 +38,7 @@ export function openNumberedExits(options: NumberedExitsOptions): NumberedExits 
   });
   return {
     running: [readings],
+    served: [{ report: () => exitReport('influx', 'influx', [readings.report]), test: () => client.test() }],
     async close() {
       await readings.close();
       await client.close();

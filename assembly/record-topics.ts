@@ -1,5 +1,5 @@
 /** Sends the records of a car to plain topics: each once, also those of an outage. */
-import type { NumberedItem } from '../adapters/exits/forwarder.ts';
+import type { ForwarderReport, NumberedItem } from '../adapters/exits/forwarder.ts';
 import { recordMessage } from '../adapters/exits/records.ts';
 import type { Link } from '../agent/ports.ts';
 import { eventScopes, type Sees } from '../protocol/interface/visible-members.ts';
@@ -17,6 +17,7 @@ interface RecordTopicsOptions extends CarForwarderOptions {
 export interface RecordTopics {
   /** Continues at once: the broker is there. */
   poke(): void;
+  readonly reports: readonly ForwarderReport[];
   close(): Promise<void>;
 }
 
@@ -35,6 +36,9 @@ export function openRecordTopics(options: RecordTopicsOptions): RecordTopics {
   const kinds = store.numbered === undefined ? [] : recordKinds.filter(isSeen);
   const forwarders = kinds.map((kind) => carForwarder('records', kind, options, (items) => publish(kind, items)));
   return {
+    get reports() {
+      return forwarders.map(({ report }) => report);
+    },
     poke: () => {
       for (const forwarder of forwarders) void forwarder.poke();
     },

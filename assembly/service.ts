@@ -22,6 +22,7 @@ import type { Clock, Document, FrameSource, LinkEvents, Log, OutboxStore, Readin
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import type { Listening } from '../config/service.ts';
 import { defined } from '../protocol/defined.ts';
+import type { ExitReport } from '../protocol/interface/own/exits.ts';
 import type { HelloConfiguration, HelloMissing } from '../protocol/schema/hello.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { Configurations } from './generation.ts';
@@ -56,6 +57,8 @@ export interface StatusReport extends HealthSnapshot {
   readonly carVin?: string;
   /** Entries of the data folder that were missing at startup, with the consequences. */
   readonly missing?: readonly HelloMissing[];
+  /** State of the exits to other programs. Omitted if there are none. */
+  readonly exits?: readonly ExitReport[];
 }
 
 /** Parts of the service that an agent uses. */
@@ -66,6 +69,8 @@ export interface CarService {
   store(store: { readonly outbox: OutboxStore; readonly metrics?: JournalVitals }): OutboxStore;
   /** Call with the reason why a part waits for its files, and with undefined once it no longer waits. */
   lacks(part: keyof Lacking, why: string | undefined): void;
+  /** Call with the function that returns the state of the exits. */
+  exits(report: () => readonly ExitReport[]): void;
   /** Returns event handlers that observe the link and forward its events to the agent. */
   events(agent: CoreAgent, link: Reporting): LinkEvents;
 }
@@ -186,6 +191,7 @@ export class Service implements CarService {
   #every = 1_000;
   #carVin: string | undefined;
   readonly #lacking = new Map<keyof Lacking, string>();
+  #exits: (() => readonly ExitReport[]) | undefined;
   #reached = false;
   #hello: () => void = () => undefined;
   readonly #unwritten = (error: Error): void =>
@@ -264,6 +270,10 @@ export class Service implements CarService {
 
   store({ outbox, metrics }: { readonly outbox: OutboxStore; readonly metrics?: JournalVitals }): OutboxStore {
     return metrics === undefined ? outbox : this.health.store(outbox, metrics);
+  }
+
+  exits(report: () => readonly ExitReport[]): void {
+    this.#exits = report;
   }
 
   lacks(part: keyof Lacking, why: string | undefined): void {
@@ -361,6 +371,7 @@ export class Service implements CarService {
       ...defined({ before: starts.before, carVin: this.#carVin }),
       ...(missing.length === 0 ? {} : { missing }),
       ...(this.#lacking.size === 0 ? {} : { lacking: Object.fromEntries(this.#lacking) }),
+      ...defined({ exits: this.#exits?.() }),
       ...this.health.snapshot(),
     };
   }

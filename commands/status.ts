@@ -84,12 +84,26 @@ export function describe(report: StatusReport): string[] {
     'sources:',
     ...(sources.length === 0 ? ['  none'] : sources),
     `readings: ${agent.readings}, impossible ${agent.refused}, faults ${agent.faults}`,
+    ...exitLines(report),
     'outbox:',
     ...(waiting.length === 0 ? ['  empty'] : waiting),
     `disk: ${size(journal.written)} written, ${size(journal.flashed)} on the medium, ${size(journal.disk)} in use, ${counted(journal.failures + report.outboxRefused, 'failure')}`,
     `commands: ${commands.length === 0 ? 'none' : commands.join(', ')}`,
     `process: ${size(own.privateBytes ?? own.residentBytes)} of memory, ${(own.cpu / 1000).toFixed(1)} s of processor, event loop late by at most ${Math.round(report.delay)} ms`,
   ];
+}
+
+function exitLines({ exits = [], at }: StatusReport): string[] {
+  const lines = exits.map(({ name, state, error, waiting, lost, refused, succeededAt }) => {
+    const counts = [
+      `${waiting} waiting`,
+      ...(lost > 0 ? [`${lost} lost`] : []),
+      ...(refused > 0 ? [`${refused} refused`] : []),
+    ];
+    const last = succeededAt === undefined ? 'nothing sent yet' : `last ${span(at - succeededAt)} ago`;
+    return `  ${name.padEnd(20)} ${state}${error === undefined ? '' : ` (${error})`}, ${counts.join(', ')}, ${last}`;
+  });
+  return lines.length === 0 ? [] : ['exits:', ...lines];
 }
 
 /** Returns the parts of the agent that do not work. */

@@ -4,9 +4,11 @@
  */
 import type { StatusReader } from '../../agent/model/status.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
-import { reasonOf } from '../../protocol/errors.ts';
+import { defined } from '../../protocol/defined.ts';
+import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { reachesPowerOfTwo } from '../../protocol/powers-of-two.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import type { ForwarderReport } from './forwarder.ts';
 
 /** Times in ms between two messages while the car drives or charges, and otherwise. */
 const ACTIVE_INTERVAL_MS = 10_000;
@@ -57,6 +59,8 @@ export class AbrpExit {
   #running: Promise<void> | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
+  #error: string | undefined;
+  #succeededAt: number | undefined;
 
   constructor(options: AbrpOptions) {
     this.#options = options;
@@ -72,6 +76,19 @@ export class AbrpExit {
       this.#cancel = this.#options.clock.after(ACTIVE_INTERVAL_MS, () => void this.poke());
     });
     return this.#running;
+  }
+
+  get report(): Omit<ForwarderReport, 'name'> {
+    const [error, succeededAt] = [this.#error, this.#succeededAt];
+    return { waiting: 0, lost: 0, refused: 0, ...defined({ error, succeededAt }) };
+  }
+
+  /** Sends a message now. Rejects if the values for it are not known, or with the reason of the failure. */
+  async test(): Promise<void> {
+    const message = this.#message();
+    if (message === undefined) throw new VigieError('input.unknown', 'the charge or the time is not known yet');
+    await this.#send(message);
+    if (this.#error !== undefined) throw new VigieError('link.refused', this.#error);
   }
 
   close(): void {
@@ -120,7 +137,7 @@ export class AbrpExit {
   }
 
   async #send(message: Readonly<Record<string, unknown>>): Promise<void> {
-    const { url, apiKey, token, log } = this.#options;
+    const { url, apiKey, token, log, clock } = this.#options;
     try {
       const response = await fetch(`${url.replace(/\/$/, '')}/1/tlm/send`, {
         method: 'POST',
@@ -133,11 +150,14 @@ export class AbrpExit {
       const { status } = (answer ?? {}) as { readonly status?: unknown };
       if (response.status !== 200 || status !== 'ok') throw new Error(`answer ${response.status}, ${String(status)}`);
       this.#failures = 0;
+      this.#error = undefined;
+      this.#succeededAt = Math.round(clock.now());
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#failures++;
+      this.#error = reasonOf(error);
       if (!reachesPowerOfTwo(this.#failures - 1, this.#failures)) return;
-      log.warn('exit.abrpFailed', { reason: reasonOf(error), times: this.#failures });
+      log.warn('exit.abrpFailed', { reason: this.#error, times: this.#failures });
     }
   }
 }

@@ -2,11 +2,14 @@
 
 import type { ObservedStatus, StatusObserver } from '../../agent/model/status.ts';
 import type { Clock, Link, LinkEvents, Log } from '../../agent/ports.ts';
+import { defined } from '../../protocol/defined.ts';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
+import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import { reachesPowerOfTwo } from '../../protocol/powers-of-two.ts';
 import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
 import { combinedTexts } from './combined.ts';
 import type { CommandTopics } from './commands.ts';
+import type { ForwarderReport } from './forwarder.ts';
 import { type TopicForm, valueText } from './values.ts';
 
 export interface ExitTopics {
@@ -74,6 +77,9 @@ export class CarExit implements StatusObserver, LinkEvents {
   #cancel: (() => void) | undefined;
   #sending = false;
   #refused = 0;
+  #lost = 0;
+  #error: string | undefined;
+  #succeededAt: number | undefined;
 
   constructor(options: ExitOptions) {
     const { fed, sees } = options;
@@ -115,8 +121,21 @@ export class CarExit implements StatusObserver, LinkEvents {
   /** Publishes a message that is not a value, such as the outcome of a command: soon, or once connected. */
   tell(message: ExitMessage): void {
     this.#told.push(message);
-    if (this.#told.length > MAX_TOLD) this.#told.shift();
+    this.#dropOldest();
     this.#plan();
+  }
+
+  /** State of the values: the number of those that wait, and the last failure. */
+  get report(): Omit<ForwarderReport, 'name'> {
+    const waiting = this.#changed.size + this.#told.length;
+    const [error, succeededAt] = [this.#error, this.#succeededAt];
+    return { waiting, lost: this.#lost, refused: 0, ...defined({ error, succeededAt }) };
+  }
+
+  /** Resolves when the broker has confirmed a message on the topic `test`. */
+  async test(): Promise<void> {
+    const { topics, vin, clock } = this.#options;
+    await this.#publish([{ topic: `${topics.prefix}/${vin}/test`, text: dateTime(clock.now()), retain: false }]);
   }
 
   /** Stops sending. */
@@ -157,9 +176,11 @@ export class CarExit implements StatusObserver, LinkEvents {
       await this.#publish(this.#messagesOf(now));
       await this.#publish(told);
       this.#refused = 0;
+      this.#error = undefined;
     } catch (error) {
       for (const slot of now) this.#changed.add(slot);
-      this.#told = [...told, ...this.#told].slice(-MAX_TOLD);
+      this.#told = [...told, ...this.#told];
+      this.#dropOldest();
       this.#undescribed = true;
       this.#failed(error, `${this.#options.topics.prefix}/${this.#options.vin}`);
     } finally {
@@ -195,19 +216,24 @@ export class CarExit implements StatusObserver, LinkEvents {
   }
 
   async #publish(messages: readonly ExitMessage[]): Promise<void> {
-    const { link } = this.#options;
+    const { link, clock } = this.#options;
     const encoder = new TextEncoder();
     await Promise.all(
       messages.map(({ topic, text, retain }) => link.publish({ topic, payload: encoder.encode(text), retain })),
     );
+    if (messages.length > 0) this.#succeededAt = Math.round(clock.now());
+  }
+
+  #dropOldest(): void {
+    this.#lost += this.#told.splice(0, Math.max(0, this.#told.length - MAX_TOLD)).length;
   }
 
   /** Logs a refusal by the broker. The link logs a lost connection; {@link up} then sends everything again. */
   #failed(error: unknown, topic: string): void {
     if (error instanceof VigieError && error.code === 'link.lost') return;
     this.#refused++;
+    this.#error = reasonOf(error);
     if (!reachesPowerOfTwo(this.#refused - 1, this.#refused)) return;
-    const reason = reasonOf(error);
-    this.#options.log.warn('exit.refused', { topic, reason, times: this.#refused });
+    this.#options.log.warn('exit.refused', { topic, reason: this.#error, times: this.#refused });
   }
 }

@@ -1,6 +1,7 @@
 /** Hands numbered items to a receiver in their order, and continues after an outage with the first unconfirmed one. */
 import { Backoff } from '../../agent/backoff.ts';
 import type { Clock, Log, NumberedRecords, StoredRecord } from '../../agent/ports.ts';
+import { defined } from '../../protocol/defined.ts';
 import { factOf, reasonOf, VigieError } from '../../protocol/errors.ts';
 
 /** The next items of a source. */
@@ -54,6 +55,8 @@ export interface ForwarderReport {
   readonly refused: number;
   /** Reason of the last failure, if it has not ended. */
   readonly error?: string;
+  /** Last time in UTC ms that the receiver confirmed items; unknown before the first time in this run. */
+  readonly succeededAt?: number;
 }
 
 /** A busy minute is an item of 1,000 readings: larger portions need more memory and are hardly faster. */
@@ -70,6 +73,7 @@ export class Forwarder<T> {
   #state: ForwarderState;
   #most = MAX_ITEMS;
   #error: string | undefined;
+  #succeededAt: number | undefined;
   #unsaved = false;
   #cancel: (() => void) | undefined;
   #running: Promise<void> | undefined;
@@ -87,8 +91,8 @@ export class Forwarder<T> {
   get report(): ForwarderReport {
     const { name, source } = this.#parts;
     const { next, lost, refused } = this.#state;
-    const error = this.#error === undefined ? {} : { error: this.#error };
-    return { name, waiting: Math.max(0, source.end() - next), lost, refused, ...error };
+    const waiting = Math.max(0, source.end() - next);
+    return { name, waiting, lost, refused, ...defined({ error: this.#error, succeededAt: this.#succeededAt }) };
   }
 
   /** Starts forwarding, or looks for new items now. Resolves when no item is left, or the receiver takes none. */
@@ -150,9 +154,10 @@ export class Forwarder<T> {
 
   /** Resolves with true if the receiver confirmed the items, with false if it refused the only one. */
   async #write(items: readonly T[], from: number): Promise<boolean | 'smaller'> {
-    const { write, log, name } = this.#parts;
+    const { write, log, name, clock } = this.#parts;
     try {
       await write(items, this.#abort.signal);
+      this.#succeededAt = Math.round(clock.now());
       this.#most = Math.min(MAX_ITEMS, this.#most + 1);
     } catch (error) {
       if (this.#abort.signal.aborted || !(error instanceof VigieError) || factOf(error.code).retriable) throw error;

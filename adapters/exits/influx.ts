@@ -76,6 +76,11 @@ export class InfluxClient {
     }
   }
 
+  /** Resolves if InfluxDB takes lines. A comment writes nothing, but needs the database and the right to write. */
+  async test(): Promise<void> {
+    await this.write(['# test'], new AbortController().signal);
+  }
+
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

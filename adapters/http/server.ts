@@ -20,6 +20,7 @@ import type { Handlers } from './call.ts';
 import { addCaptures, type CaptureView } from './captures.ts';
 import { addDocuments, type Documents } from './documents.ts';
 import { type App, headerOf, openExchange, type RequestContext, respond } from './exchange.ts';
+import { addExits, type ServedExit } from './exits.ts';
 import { addFaults } from './faults.ts';
 import { Hosts, isLoopback } from './hosts.ts';
 import { IdempotentAnswers } from './idempotency.ts';
@@ -69,6 +70,8 @@ export interface ServerOptions extends InterfaceSettings {
   readonly signals?: SignalView;
   /** Captures of raw frames. If omitted, the car makes none. */
   readonly captures?: CaptureView;
+  /** Exits of the car. If omitted, their path does not exist. */
+  readonly exits?: readonly ServedExit[];
   /** Fault codes. If omitted, the agent does not read them. */
   readonly faults?: FaultView;
   readonly clock: Clock;
@@ -199,6 +202,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   if (options.captures !== undefined) addCaptures(router, options.captures);
   const signals = options.signals && new SignalRoutes(options.signals, clock, router);
   if (options.faults !== undefined) addFaults(router, options.faults);
+  if (options.exits !== undefined) addExits(router, options.exits, clock);
   options.routes?.(router);
   if (documents !== undefined) addDocuments(router, documents, new RateLimiter(documentRates, clock));
   const refused = ({ env }: RequestContext): Response =>

@@ -13,6 +13,7 @@ import { type Tab, Tabs, useShortcuts } from '../shared/tabs.tsx';
 import { BusPanels } from './bus.tsx';
 import { CarPanels } from './car.tsx';
 import { CommandPanels } from './commands.tsx';
+import { ExitPanels } from './exits.tsx';
 import { JourneyPanels } from './journey.tsx';
 import { ScenePanels } from './scenes.tsx';
 import { WirePanels } from './wire.tsx';
@@ -31,6 +32,7 @@ const views: readonly View[] = [
   { id: 'journey', name: 'The journey', short: 'Journey', key: 'j', panels: JourneyPanels },
   { id: 'commands', name: 'Commands', key: 'k', panels: CommandPanels },
   { id: 'wire', name: 'The wire', short: 'Wire', key: 'w', panels: WirePanels, alone: true },
+  { id: 'exits', name: 'Exits', key: 'x', panels: ExitPanels, alone: true },
   { id: 'scenes', name: 'Scenes', key: 's', panels: ScenePanels, bench: true, alone: true },
 ];
 

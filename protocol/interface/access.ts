@@ -103,6 +103,8 @@ const own: readonly AccessRow[] = [
   ...car(scoped(both), 'GET /vigie/v1/captures', 'GET /vigie/v1/captures/{id}'),
   ...car(scoped([], both), 'GET /vigie/v1/signals', 'GET /vigie/v1/signals/{name}', 'GET /vigie/v1/live'),
   ...car(scoped([], both), 'GET /vigie/v1/signals/{name}/history'),
+  ...car(scoped(telemetry), 'GET /vigie/v1/exits'),
+  ...car(scoped(['exits:test']), 'POST /vigie/v1/exits/{name}/test'),
   ...rows(['car', 'hub'], 'caller')(scoped(telemetry), 'GET /vigie/v1/faults'),
   ...rows(['car', 'hub'], 'caller')(none, 'GET /vigie/v1/push-key'),
 ];

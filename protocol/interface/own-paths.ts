@@ -5,6 +5,7 @@ import { busPaths } from './own/bus-paths.ts';
 import { capturePaths } from './own/capture-paths.ts';
 import { carDescriptionSchema, linkReportSchema, pushKeySchema } from './own/car-description.ts';
 import { commandHistorySchema, commandRequestSchema, commandsReportSchema } from './own/commands.ts';
+import { exitPaths } from './own/exits.ts';
 import { faultPaths } from './own/fault-paths.ts';
 import { benchReportSchema, outboxReportSchema } from './own/outbox.ts';
 import { answered, signalPaths } from './own/signal-paths.ts';
@@ -68,6 +69,7 @@ export const ownPaths = withSecurity({
   ...signalPaths(common),
   ...faultPaths(common),
   ...busPaths(common),
+  ...exitPaths(common),
   '/openapi.json': {
     get: {
       operationId: 'openApiGet',

@@ -18,7 +18,7 @@ import { MemoryLog } from '../rig/log.ts';
 
 const ids = { fid: 'f1', vid: idOf(VIN), id: idOf(VIN), vin: VIN };
 const rows = accessTable.filter(({ servers }) => servers.includes('car'));
-const allScopes = [...scopeNames, ...reservedScopes, 'data:bus', 'bench:write', 'hub:rollout:write'];
+const allScopes = [...scopeNames, ...reservedScopes, 'data:bus', 'exits:test', 'bench:write', 'hub:rollout:write'];
 let gates: Gates;
 let bench: InterfaceBench;
 

@@ -133,6 +133,7 @@ const watching: CarService = {
   overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => ({}) },
   store: ({ outbox }) => outbox,
   lacks: () => undefined,
+  exits: () => undefined,
   events: (agent) => agent,
 };
 

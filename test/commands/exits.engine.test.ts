@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectAsync, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ExitsReport } from '../../protocol/interface/own/exits.ts';
 import { discoveryFaults } from '../adapters/exits/discovery-checker.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { MosquittoRig } from '../rig/mosquitto.ts';
@@ -90,6 +91,11 @@ exits:
     expect(text).toContain('Kilometerstand');
   });
 
+  test('vigie status has a line for each exit', async () => {
+    const { stdout } = await vigie('status', '--data', join(folder, 'data'), '--format', 'text');
+    expect(stdout).toMatch(/^exits:\n {2}topics +running, \d+ waiting, last [\d.]+ s ago\n {2}records +running/m);
+  });
+
   test('a lock that is pressed in home automation locks the car, and shows the state that the car reports', async () => {
     const unlocked = (text: string): boolean => !text.split(',').includes('Locked');
     const state = `${PREFIX}/doorsState/lockedStates`;
@@ -139,6 +145,14 @@ exits:
       const topic = 'homeassistant/device/vigie_VF3VGEBENCH000001/config';
       expect(discoveryFaults(topic, sub('-t', topic, '-C', '1'))).toEqual([]);
       expect(sub('-t', 'vigie/plain/#', '-v', '-C', '5')).toContain('vigie/plain/VF3VGEBENCH000001/');
+      const http = /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0] ?? '';
+      const { exits } = (await (await fetch(`${http}/vigie/v1/exits`)).json()) as ExitsReport;
+      expect(exits.map(({ name, kind, state }) => [name, kind, state])).toEqual([
+        ['topics', 'topics', 'running'],
+        ['records', 'topics', 'running'],
+      ]);
+      const tried = await fetch(`${http}/vigie/v1/exits/topics/test`, { method: 'POST' });
+      expect(await tried.json()).toMatchObject({ succeeded: true });
       const from = bench.output.length;
       expect(
         spawnSync('mosquitto_pub', ['-p', port, '-t', 'vigie/plain/VF3VGEBENCH000001/set/horn', '-m', 'on']).status,

@@ -104,6 +104,20 @@ test('status lists what the agent does without, with the reason', () => {
   ]);
 });
 
+test('status has a line for each exit, with what waits and the last failure', () => {
+  const counts = { waiting: 0, lost: 0, refused: 0 };
+  const exits: StatusReport['exits'] = [
+    { ...counts, name: 'topics', kind: 'topics', state: 'running', succeededAt: report.at - 3_000 },
+    { name: 'influx', kind: 'influx', state: 'waiting', waiting: 12, lost: 3, refused: 1, error: 'InfluxDB is away' },
+  ];
+  const said = lines({ ...report, exits });
+  expect(said.slice(said.indexOf('exits:') + 1).slice(0, 2)).toEqual([
+    '  topics               running, 0 waiting, last 3.0 s ago',
+    '  influx               waiting (InfluxDB is away), 12 waiting, 3 lost, 1 refused, nothing sent yet',
+  ]);
+  expect(lines(report)).not.toContain('exits:');
+});
+
 test('status reports that no agent runs', async () => {
   for (const left of [false, true]) {
     if (left) writeFileSync(join(folder, STATUS_SOCKET), '');

@@ -186,6 +186,7 @@ export class InterfaceBench {
       overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => ({}) },
       store: ({ outbox }) => this.disk.guard(outbox),
       lacks: () => undefined,
+      exits: () => undefined,
       events: (agent) => agent,
     };
   }

@@ -26,6 +26,7 @@ export const scopes: Readonly<Record<string, string>> = {
 /** Scopes that the published interface does not have: for frames, and for functions of only a hub or a bench. */
 const ownScopes = {
   'data:bus': 'Frames on the buses of a car; no other scope includes it.',
+  'exits:test': 'Try the receivers of the exits of a car; no other scope includes it.',
   'hub:rollout:write': 'Continue and stop roll-outs of configurations.',
   'hub:monitor:write': 'Change monitors and callbacks of fleets.',
   'hub:resend:write': 'Ask a car for missing messages.',

@@ -142,3 +142,15 @@ test('a wrong answer is logged, at first and then ever more rarely, and does not
     ['exit.abrpFailed', 2],
   ]);
 });
+
+test('a test sends the present values at once, and fails with the reason if they are unknown or refused', async () => {
+  await expect(exit.test()).rejects.toThrow('the charge or the time is not known yet');
+  read(DRIVING);
+  await exit.poke();
+  await exit.test();
+  expect(requests).toHaveLength(2);
+  expect(exit.report).toEqual({ waiting: 0, lost: 0, refused: 0, succeededAt: clock.now() });
+  answer = { status: 200, body: '{"status":"error: bad token"}' };
+  await expect(exit.test()).rejects.toThrow('bad token');
+  expect(exit.report.error).toContain('bad token');
+});

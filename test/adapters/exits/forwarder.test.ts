@@ -88,7 +88,10 @@ describe('a forwarder', () => {
     rig.kept.add(3);
     await rig.clock.settle(2_000, 1_000);
     expect(rig.received).toEqual([...Array(23).keys()]);
-    expect(rig.forwarder.report).toEqual({ name: 'test', waiting: 0, lost: 0, refused: 0 });
+    expect(rig.forwarder.report).toEqual({
+      ...{ name: 'test', waiting: 0, lost: 0, refused: 0 },
+      succeededAt: expect.any(Number),
+    });
   });
 
   test('continues after an outage and a restart with the first item that was not confirmed', async () => {
