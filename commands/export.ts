@@ -1,6 +1,5 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { readSecret } from '../config/credentials.ts';
 import { instantOf } from '../protocol/calendar.ts';
 import { classOf } from '../protocol/classes.ts';
 import { counted } from '../protocol/counted.ts';
@@ -36,6 +35,7 @@ interface Options {
   readonly input?: string;
   readonly hub?: string;
   readonly tokenFile?: string;
+  readonly ca?: string;
   readonly names: ColumnNames;
   readonly output?: string;
 }
@@ -61,6 +61,7 @@ Exit status 0, 1 when messages are missing, 2 wrong input.`,
     .addOption(new Option('--format <format>', 'format of the file').choices(Object.keys(writers)).default('csv'))
     .option('--hub <url>', 'interface of a hub, such as https://hub.example:8080')
     .option('--token-file <file>', 'file with a token of the hub')
+    .option('--ca <file>', 'certificates (PEM) of the authorities that sign the hub’s certificate')
     .option('--data <dir>', 'folder of records of the car, which is only read')
     .option('--input <file>', 'messages as a CBOR sequence')
     .addOption(
@@ -121,14 +122,12 @@ function timeText(at: number | undefined): string | undefined {
   return at === undefined ? undefined : isoTime(at);
 }
 
-function sourceOf(vin: string, { data, input, hub, tokenFile }: Options, period: ExportPeriod): ExportSource {
+function sourceOf(vin: string, { data, input, hub, tokenFile, ca }: Options, period: ExportPeriod): ExportSource {
   const given = [data, input, hub].filter((one) => one !== undefined);
   if (given.length !== 1) throw new VigieError('usage.wrong', 'name one source of the data: --hub, --data or --input');
-  if (hub === undefined && tokenFile !== undefined) {
-    throw new VigieError('usage.wrong', '--token-file belongs to --hub');
-  }
-  if (hub !== undefined) {
-    return hubSource(vin, { url: hub, token: tokenFile === undefined ? undefined : readSecret(tokenFile) }, period);
+  if (hub !== undefined) return hubSource(vin, { url: hub, tokenFile, ca }, period);
+  if (tokenFile !== undefined || ca !== undefined) {
+    throw new VigieError('usage.wrong', '--token-file and --ca belong to --hub');
   }
   return data === undefined ? sequenceSource(input as string) : folderSource(data, vin);
 }

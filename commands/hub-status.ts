@@ -9,12 +9,15 @@ import { VigieError } from '../protocol/errors.ts';
 import type { DiskStatus, HubStatus, StoredStatus } from '../protocol/interface/own/hub-status.ts';
 import { size, span } from './amounts.ts';
 import { placeHelp } from './help.ts';
+import { type HubAccess, hubInterfaceOf } from './hub-interface.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { finishUnread, formatOf, Lines } from './output.ts';
 import { readSocket } from './socket-report.ts';
 
 interface Options {
   readonly url?: string;
+  readonly tokenFile?: string;
+  readonly ca?: string;
   readonly json?: boolean;
   readonly format?: string;
 }
@@ -26,12 +29,15 @@ export function hubStatusCommand(): Command {
       'shows the state of a running hub: broker, database, lag, cars, missing numbers, refused messages, cars that are not registered, ' +
         'deliveries, disk, retention. Exit status 0, 1 without broker or database or after a failed commit, 2 when no hub runs.',
     )
-    .option('--url <url>', 'a hub elsewhere, such as https://hub.example:8080; its token is in VIGIE_TOKEN')
+    .option('--url <url>', 'a hub elsewhere, such as https://hub.example:8080')
+    .option('--token-file <file>', 'with --url: file with a token of the hub (default: the token in VIGIE_TOKEN)')
+    .option('--ca <file>', 'with --url: certificates (PEM) of the authorities that sign the hub’s certificate')
     .option('--json', 'a line of JSON for programs, as --format ndjson')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(async (options: Options, command: Command) => {
       finishUnread();
-      const status = await (options.url === undefined ? readHere(command) : readAt(options.url));
+      const { url } = options;
+      const status = await (url === undefined ? readHere(command, options) : readAt({ ...options, url }));
       const lines = new Lines();
       const format = options.json === true ? 'ndjson' : formatOf(options.format);
       if (format === 'ndjson') lines.line(JSON.stringify(status));
@@ -41,7 +47,10 @@ export function hubStatusCommand(): Command {
     });
 }
 
-function readHere(command: Command): Promise<HubStatus> {
+function readHere(command: Command, { tokenFile, ca }: Options): Promise<HubStatus> {
+  if (tokenFile !== undefined || ca !== undefined) {
+    throw new VigieError('usage.wrong', '--token-file and --ca are for --url: add --url URL');
+  }
   const { data } = placeOf(command.optsWithGlobals<PlaceOptions>());
   return readSocket(join(data, HUB_SOCKET), {
     program: 'hub',
@@ -49,20 +58,17 @@ function readHere(command: Command): Promise<HubStatus> {
   });
 }
 
-/** Rejects with `input.unreadable` if the hub does not answer or refuses the token. */
-async function readAt(url: string): Promise<HubStatus> {
-  const token = process.env['VIGIE_TOKEN'];
-  const fail = (why: string, cause?: unknown): VigieError =>
-    new VigieError('input.unreadable', why, { where: url, cause });
-  if (!URL.canParse(url)) throw fail('is not an address such as https://hub.example:8080');
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const response = await fetch(new URL('/vigie/v1/status', url), { headers }).catch((error: Error) => {
-    throw fail(`the hub does not answer (${String(error.cause ?? error.message)})`, error);
-  });
-  if (response.ok) return (await response.json()) as HubStatus;
-  const needs =
-    'put a token with the scope hub:status:read into VIGIE_TOKEN (vigie hub token --scopes hub:status:read)';
-  throw fail([401, 403].includes(response.status) ? needs : `the hub answers with status ${response.status}`);
+/** Rejects like {@link HubInterface.ask}. A refused token needs the scope of this page. */
+async function readAt(access: HubAccess): Promise<HubStatus> {
+  try {
+    return await hubInterfaceOf(access, { token: process.env['VIGIE_TOKEN'] }).ask('/vigie/v1/status');
+  } catch (error) {
+    if (!(error instanceof VigieError) || !/^request\.(unauthenticated|forbidden)$/.test(error.code)) throw error;
+    throw new VigieError(error.code, 'needs a token with the scope hub:status:read: name its file with --token-file', {
+      where: access.url,
+      cause: error,
+    });
+  }
 }
 
 function isHealthy({ broker, database, commits }: HubStatus): boolean {

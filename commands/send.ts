@@ -2,18 +2,17 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CommandSigner, listKeys } from '../adapters/keys/index.ts';
 import type { CloudClient } from '../adapters/mqtt/index.ts';
-import { readSecret } from '../config/credentials.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { writeDuration } from '../config/quantities.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
-import { type BrokerOptions, connectTo, pemOf, withBroker } from './broker.ts';
+import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
+import { hubInterfaceOf } from './hub-interface.ts';
 import { type Format, finishUnread, formatOf, Lines } from './output.ts';
 import { explainAbsence, followPresence } from './presence.ts';
 import { vinOf } from './rig.ts';
 import { Deliveries } from './send/delivery.ts';
 import { explain } from './send/explain.ts';
-import { HubInterface } from './send/hub-interface.ts';
 import { explainList, keptMonitors } from './send/monitor-list.ts';
 import { isOrder, ordersOf, orderUsages } from './send/orders.ts';
 import type { Details } from './send/request.ts';
@@ -166,11 +165,7 @@ async function sendTo(
   if (isOrder(what)) throw new VigieError('usage.wrong', `"${what}" is for the agent itself: leave --hub out`);
   const request = requestOf(what, words, detailsOf(options));
   const { tokenFile, ca, wait } = options;
-  const hub = new HubInterface({
-    url,
-    ...(tokenFile === undefined ? {} : { token: readSecret(tokenFile) }),
-    ...(ca === undefined ? {} : { ca: pemOf(ca) }),
-  });
+  const hub = hubInterfaceOf({ url, tokenFile, ca });
   const report = reportTo(lines, formatOf(options.format));
   const outcome = await sendThroughHub(request, { vin, hub, wait, report });
   if (outcome.report === undefined) {

@@ -4,7 +4,7 @@ import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { remoteKinds } from '../../protocol/remote/table.ts';
 import { finalStatuses, type RemoteReport } from '../../protocol/schema/remote.ts';
-import type { HubInterface } from './hub-interface.ts';
+import type { HubInterface } from '../hub-interface.ts';
 import { type SendRequest, wrong } from './request.ts';
 
 interface HubDelivery {

@@ -1,4 +1,9 @@
 /** `vigie hub status` at a running hub: by its socket, and over HTTP with a token. */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hubStatusText } from '../../commands/hub-status.ts';
 import { SqliteDatabase, SqlUnregistered } from '../../hub/database/index.ts';
@@ -8,6 +13,7 @@ import { upTopic } from '../../protocol/topics.ts';
 import { payloadOf, trip } from '../hub/messages.ts';
 import { NORTH, RegisteredHub } from '../hub/registered-hub.ts';
 import { vigie } from '../rig/bench.ts';
+import { Authority } from '../rig/certificates.ts';
 
 const STRANGER = 'VF3VGEHVBZ0000009';
 const rig = new RegisteredHub();
@@ -61,11 +67,47 @@ test('over HTTP a token needs the scope hub:status:read', async () => {
   const [, allowed = ''] = (await rig.bearer({ fleets: ['north'], scopes: ['hub:status:read'] })).split(' ');
   const [, other = ''] = (await rig.bearer({ fleets: ['north'], scopes: ['data:telemetry'] })).split(' ');
   const refused = await withToken(other, () => vigie('hub', 'status', '--url', url));
-  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('hub:status:read into VIGIE_TOKEN')]);
+  expect([refused.status, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('hub:status:read: name its file with --token-file'),
+  ]);
   const answered = await withToken(allowed, () => vigie('hub', 'status', '--url', url, '--json'));
   expect([answered.status, JSON.parse(answered.stdout)]).toMatchObject([0, { database: { answers: true } }]);
   const few = await rig.ask('/vigie/v1/status?unregistered=0', `Bearer ${allowed}`);
   expect(few.body.stored.unregistered).toMatchObject({ cars: 1, newest: [] });
+});
+
+test('a hub with a certificate of its own authority is read with --ca and --token-file', async () => {
+  const authority = new Authority(rig.data);
+  const { cert, key } = authority.issue('127.0.0.1');
+  const port = Number(new URL(rig.hub.interface.url).port);
+  const proxy = createServer({ cert: Buffer.from(cert), key: Buffer.from(key) }, (socket) => {
+    const hub = connect(port, '127.0.0.1');
+    socket.pipe(hub).pipe(socket);
+    for (const one of [socket, hub]) one.on('error', () => socket.destroy() && hub.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const url = `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const token = join(rig.data, 'token');
+  const scopes = ['hub:status:read', 'data:telemetry', 'data:position'];
+  writeFileSync(token, (await rig.bearer({ fleets: ['north'], scopes })).replace('Bearer ', ''));
+  const words = ['--token-file', token, '--ca', authority.certFile];
+  const status = await vigie('hub', 'status', '--url', url, '--json', ...words);
+  expect([status.status, status.stderr]).toEqual([0, '']);
+  const unknown = await vigie('hub', 'status', '--url', url, '--token-file', token);
+  expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('--ca')]);
+  const output = join(rig.data, 'exported.csv');
+  const exported = await vigie('export', NORTH, '--hub', url, '-o', output, ...words);
+  expect([exported.status, exported.stderr]).toEqual([
+    0,
+    expect.stringContaining('no message of the period is missing'),
+  ]);
+  proxy.close();
+});
+
+test('--token-file and --ca without --url are refused', async () => {
+  const { status, stderr } = await vigie('hub', 'status', '--data', rig.data, '--ca', 'authority.pem');
+  expect([status, stderr]).toEqual([2, expect.stringContaining('add --url URL')]);
 });
 
 test('without a running hub the command says what to name, with status 2', async () => {

@@ -95,7 +95,7 @@ export function hubExportContract(name: string, database: () => Promise<Pick<Hub
       expect(ended.status).toBe(2);
       expect(ended.stderr).toContain('--token-file');
       const wrong = await vigie('export', NORTH, '--hub', 'hub.example', '-o', join(rig.data, 'none'));
-      expect(wrong.stderr).toContain('--hub must be an address');
+      expect(wrong.stderr).toContain('is not the address of a hub');
     });
   });
 }

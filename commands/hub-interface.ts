@@ -1,17 +1,35 @@
 /** Client for the HTTP interface of a hub, for commands of the user. */
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import { certificateFault } from '../../protocol/certificate-faults.ts';
-import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
+import { readSecret } from '../config/credentials.ts';
+import { certificateFault } from '../protocol/certificate-faults.ts';
+import { defined } from '../protocol/defined.ts';
+import { type ErrorCode, VigieError } from '../protocol/errors.ts';
+import { pemOf } from './broker.ts';
 
 interface HubAddress {
   readonly url: string;
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Certificates (PEM) of the authorities that may sign the hub's certificate. If omitted, the system's. */
   readonly ca?: Uint8Array;
+  /** Time in ms to wait for a response. */
+  readonly timeout?: number;
 }
 
-/** Longest time in ms to wait for a response of the hub. */
+/** Options of a command that reads a hub over HTTP. */
+export interface HubAccess {
+  readonly url: string;
+  readonly tokenFile?: string | undefined;
+  readonly ca?: string | undefined;
+}
+
+/** @throws VigieError for a file that cannot be read, and as the constructor of {@link HubInterface} */
+export function hubInterfaceOf({ url, tokenFile, ca }: HubAccess, more: Partial<HubAddress> = {}): HubInterface {
+  const token = tokenFile === undefined ? undefined : readSecret(tokenFile);
+  return new HubInterface({ ...more, url, ...defined({ token, ca: ca === undefined ? undefined : pemOf(ca) }) });
+}
+
+/** Default longest time in ms to wait for a response of the hub. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
 const codes: Readonly<Record<number, ErrorCode>> = {
@@ -54,7 +72,7 @@ export class HubInterface {
 
   async #request<T>(method: string, path: string, sent?: { body: string; key: string }): Promise<T> {
     const url = new URL(path, this.#base);
-    const { token, ca } = this.#address;
+    const { token, ca, timeout = ANSWER_TIMEOUT_MS } = this.#address;
     const headers = {
       accept: 'application/json',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -65,10 +83,10 @@ export class HubInterface {
     let answer: { readonly status: number; readonly text: string };
     try {
       answer = await new Promise((resolve, reject) => {
-        const asked = send(url, { method, headers, ...certificates, timeout: ANSWER_TIMEOUT_MS }, (response) => {
+        const asked = send(url, { method, headers, ...certificates, timeout }, (response) => {
           textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
         });
-        asked.on('timeout', () => asked.destroy(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`)));
+        asked.on('timeout', () => asked.destroy(new Error(`no answer within ${timeout / 1000} s`)));
         asked.on('error', reject);
         asked.end(sent?.body);
       });
