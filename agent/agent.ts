@@ -177,6 +177,8 @@ export class Agent implements LinkEvents {
     this.#ports.rest?.(this.#power.asleep());
     this.#schedule();
     this.signals?.announce(this.#outbox, this.#ports.store);
+    // In the first commit, because later starts do not notice the damage.
+    if (this.#ports.memory.damaged === true) this.monitors.announce().catch(this.#complain);
     this.#callbacks.start();
     this.#downlink.resume();
   }

@@ -24,7 +24,7 @@ export class MonitorDesk {
   readonly #publisher: Publisher;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Version that the agent last reported to the cloud in this run; 0 if it reported none. */
+  /** Version that the agent last reported to the cloud in this run; 0 if it reported none, -1 if it must report any. */
   #reported = 0;
   /** Ids of monitors from the configuration that no command or request has replaced since. */
   #written = new Set<string>();
@@ -113,7 +113,9 @@ export class MonitorDesk {
   }
 
   /** Restores the state of the previous run. */
-  recall(memory: Pick<Memory, 'recall'>): void {
+  recall(memory: Pick<Memory, 'recall' | 'damaged'>): void {
+    // The cloud may have a list of monitors that damage destroyed.
+    if (memory.damaged === true) this.#reported = -1;
     const written = memory.recall(WRITTEN);
     if (Array.isArray(written)) this.#written = new Set(written.map(String).filter((id) => this.get(id) !== undefined));
   }

@@ -95,6 +95,15 @@ class Inode {
 
 type Names = Map<string, Inode>;
 
+/** Damage to a file of the journal. */
+export interface DiskDamage {
+  readonly kind: 'missing' | 'empty' | 'zeros' | 'flip' | 'cut';
+  /** Selects the file. */
+  readonly which: number;
+  /** Position in the file, from 0 to 1. */
+  readonly place: number;
+}
+
 export interface DiskFaults {
   /** Error code of a failing write operation. Undefined if it succeeds. */
   refuses(operation: string, path: string): string | undefined;
@@ -149,6 +158,26 @@ export class WorldDisk {
     }
     this.#names = after;
     this.#stored = new Map(after);
+  }
+
+  /**
+   * Damages a file of the journal. Returns its path, or undefined if there is none. The newest file stays intact: damage
+   * of its end looks like a power cut.
+   */
+  damage({ kind, which, place }: DiskDamage): string | undefined {
+    const names = [...this.#names.keys()].filter((path) => path.endsWith('.journal')).sort();
+    const path = names[which % Math.max(1, names.length - 1)];
+    const inode = names.length < 2 || path === undefined ? undefined : this.#names.get(path);
+    if (path === undefined || inode === undefined) return undefined;
+    const at = Math.floor(place * inode.length);
+    const bytes = inode.contents.slice(0, kind === 'cut' ? at : kind === 'empty' ? 0 : inode.length);
+    if (kind === 'zeros') bytes.fill(0, at, at + PAGE);
+    if (kind === 'flip' && at < bytes.length) bytes[at]! ^= 1;
+    for (const files of [this.#names, this.#stored]) {
+      if (kind === 'missing') files.delete(path);
+      else files.set(path, Inode.on(bytes));
+    }
+    return path;
   }
 
   /** The file system for one run of a program, until `alive` reports the end of the run. */

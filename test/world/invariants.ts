@@ -13,6 +13,8 @@ export const INVARIANTS = {
   actsSafely: 'No command acts against an interlock.',
   accepts: 'No command is accepted with a faulty body or a battery that is low.',
   success: 'A command ends with Success only when the car shows its result.',
+  alreadyDone:
+    'A command ends with AlreadyDone only if it did not act, and with Success only if it did, unless it was interrupted.',
   oneEnd: 'A command ends in one way, however often it is asked for.',
   answered: 'Every command that comes signed by a trusted key, with a counter that the car remembers, is answered.',
   repeats: 'The end of a command that comes again is reported once, and then once a minute at most.',
@@ -22,6 +24,9 @@ export const INVARIANTS = {
   planned: 'What a command has planned ends, once it was due.',
   delivered: 'Every event of a monitor is delivered to its receiver, or its end is recorded.',
   deliveredOnce: 'What a receiver has taken is not sent to it again in the same run.',
+  exits: 'Once all is quiet, the receiver of an exit has accepted or refused every record of the car.',
+  exitOrder: 'An exit sends records in their order, and in a run none again that its receiver has confirmed.',
+  exitContents: 'No number of a record has two contents at the receiver of an exit.',
   monitors: 'What somebody has set up in a car stays: monitors are as the car has answered.',
   monitorList: 'The newest list of monitors at the hub is that of the car, once all is quiet.',
   fleet: 'Once all is quiet, a car has the monitors that the hub was given for it, and no other of them.',

@@ -323,7 +323,7 @@ export const newestMutants: readonly Mutant[] = [
   },
 ];
 
-/** Defects for worlds that also have read errors, replaced directories and floods (`planOf`). */
+/** Defects for worlds that also have read errors, replaced directories and floods (`folderPlanOf`). */
 export const folderMutants: readonly Mutant[] = [
   {
     defect: 'a car with a new data directory does not get its monitors again',
@@ -371,6 +371,45 @@ export const folderMutants: readonly Mutant[] = [
   },
 ];
 
+/** Defects for worlds that also have exits and damage (`planOf`). */
+export const exitMutants: readonly Mutant[] = [
+  {
+    defect: 'a record is left out because the receiver of an exit was away',
+    file: 'adapters/exits/forwarder.ts',
+    edits: [['!(error instanceof VigieError) || factOf(error.code).retriable', '!(error instanceof VigieError)']],
+    invariant: 'exits',
+    seed: 1,
+  },
+  {
+    defect: 'an exit sends records of a journal that is not synced',
+    file: 'adapters/store/flusher.ts',
+    edits: [['      else await file.sync();', '      else if (began < 0) await file.sync();']],
+    invariant: 'exitContents',
+    seed: 1,
+  },
+  {
+    defect: 'an exit sends a record again that its receiver has confirmed',
+    file: 'adapters/exits/forwarder.ts',
+    edits: [['      next: portion.next,\n', '      next: Math.max(from, portion.next - 1),\n']],
+    invariant: 'exitOrder',
+    seed: 1,
+  },
+  {
+    defect: 'a start fails because damage has destroyed a record',
+    file: 'adapters/store/replay.ts',
+    edits: [['      lost.set(series, missing.size);', "      throw new Error('an entry is missing');"]],
+    invariant: 'sound',
+    seed: 1,
+  },
+  {
+    defect: 'a command that needs no action ends with Success',
+    file: 'agent/remotes/execution.ts',
+    edits: [["      if (outcome === 'done') acted = true;", '      acted = true;']],
+    invariant: 'alreadyDone',
+    seed: 2,
+  },
+];
+
 /** The part of the small worlds that `npm test` runs. */
 export const PART = { steps: 45, cuts: 7, media: 1 };
 
@@ -384,6 +423,7 @@ export const allMutants: readonly Mutant[] = [
   ...rareMutants,
   ...newestMutants,
   ...folderMutants,
+  ...exitMutants,
 ];
 
 export class MutantWorlds {
@@ -416,7 +456,8 @@ export class MutantWorlds {
 
 /** Name of the function that plans the worlds of a mutant. */
 function planFor(mutant: Mutant | undefined): string {
-  if (mutant === undefined || folderMutants.includes(mutant)) return 'planOf';
+  if (mutant === undefined || exitMutants.includes(mutant)) return 'planOf';
+  if (folderMutants.includes(mutant)) return 'folderPlanOf';
   if (newestMutants.includes(mutant)) return 'fleetPlanOf';
   if (rareMutants.includes(mutant)) return 'rarePlanOf';
   return wideMutants.includes(mutant) ? 'widePlanOf' : 'narrowPlanOf';
@@ -426,7 +467,7 @@ function planFor(mutant: Mutant | undefined): string {
 async function bundle(mutant: Mutant | undefined, plan: string): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
-    import { fleetPlanOf, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
+    import { fleetPlanOf, folderPlanOf, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
     const [seed, minutes, wanted] = process.argv.slice(2);

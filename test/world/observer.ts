@@ -13,7 +13,7 @@ import { kindOf, type SentCommand } from './caller.ts';
 import { EFFECTS, type WorldCar } from './car.ts';
 import type { WorldHub } from './hub.ts';
 import { interlock, isShown, objection } from './interlocks.ts';
-import type { Breaches } from './invariants.ts';
+import type { Breaches, Invariant } from './invariants.ts';
 import { findMark, findMarkIn } from './marks.ts';
 import { occurrenceOf, programAction, programFault } from './programs.ts';
 import { SignalWatch } from './signal-watch.ts';
@@ -56,6 +56,7 @@ export class Observer implements UnitWatcher {
 
   opened(unit: Unit): void {
     const watched = this.#of(unit);
+    for (const id of watched.underWay.values()) watched.interrupted.add(id);
     watched.underWay = new Map();
     watched.answered = new Map();
     watched.boots.add(unit.run?.boot ?? 0);
@@ -80,11 +81,22 @@ export class Observer implements UnitWatcher {
     this.#watched.set(unit.vin, new Watched(published));
     this.#signals.replaced(unit);
     unit.user.forget();
+    unit.exitReceiver.forget();
     this.#parts.tell(unit.vin, 'gets a new folder of records');
   }
 
   restarts(unit: Unit): void {
     this.#parts.restarts(unit);
+  }
+
+  exitBroken(unit: Unit, invariant: Invariant, what: string): void {
+    this.#parts.breaches.add(invariant, `${unit.vin} ${what}`);
+  }
+
+  /** A file of the journal was damaged after a power cut: the states and records in it are lost. */
+  damaged(unit: Unit, path: string): void {
+    this.#parts.tell(unit.vin, `finds a damaged disk: ${path}`);
+    this.#of(unit).isDamaged = true;
   }
 
   sentAgain(unit: Unit, what: string): void {
@@ -220,10 +232,16 @@ export class Observer implements UnitWatcher {
   /** Final check, when everything is quiet. */
   async settle(units: readonly Unit[], hub: WorldHub): Promise<void> {
     for (const unit of units) {
-      this.compareEnds(unit, this.#compareMessages(unit, hub));
+      const given = this.#compareMessages(unit, hub);
+      if (!this.#of(unit).isDamaged) this.compareEnds(unit, given);
+      const records = unit.run?.forwarder && unit.run.store.numbered;
+      for (const number of (records && unit.exitReceiver.missing(records)) ?? [])
+        this.#parts.breaches.add('exits', `${unit.vin} record ${number}`);
       await this.#compareStatus(unit, hub);
       this.closed(unit, false);
-      for (const id of this.#of(unit).answers.missing) this.#parts.breaches.add('answered', `${unit.vin} ${id}`);
+      // A car with damaged records cannot know which commands it has executed.
+      const unanswered = this.#of(unit).isDamaged ? [] : this.#of(unit).answers.missing;
+      for (const id of unanswered) this.#parts.breaches.add('answered', `${unit.vin} ${id}`);
       this.#compareMonitors(unit, hub);
       this.#signals.settle(unit, hub);
       this.#searchRecords(unit);
@@ -287,13 +305,14 @@ export class Observer implements UnitWatcher {
 
   #compareMonitors(unit: Unit, hub: WorldHub): void {
     const { breaches } = this.#parts;
-    const { deliveries } = this.#of(unit);
+    const { deliveries, isDamaged } = this.#of(unit);
     this.counts.events += deliveries.count;
-    for (const what of deliveries.missing(unit.receivers)) breaches.add('delivered', `${unit.vin} ${what}`);
+    const missing = isDamaged ? [] : deliveries.missing(unit.receivers);
+    for (const what of missing) breaches.add('delivered', `${unit.vin} ${what}`);
     const agent = unit.run?.agent;
     if (agent === undefined) return;
     for (const what of hub.fleet?.broken(unit.vin, agent) ?? []) breaches.add('fleet', `${unit.vin} ${what}`);
-    for (const what of unit.user.broken(agent)) breaches.add('monitors', `${unit.vin} ${what}`);
+    if (!isDamaged) for (const what of unit.user.broken(agent)) breaches.add('monitors', `${unit.vin} ${what}`);
     const own = listOf(agent.monitors.all);
     const theirs = hub.monitorList(unit.vin);
     if (theirs !== undefined && listOf(theirs) !== own) {
@@ -339,6 +358,11 @@ export class Observer implements UnitWatcher {
     // A repeated command gets the same answer, whatever the car shows by then.
     if (watched.succeeded.has(id)) return;
     watched.succeeded.add(id);
+    const action = sent?.action ?? programAction(id);
+    const hasActed = watched.acts.has(`${id} ${action}`);
+    // After a restart, the car may show the result of an action that the agent did not carry out.
+    if (status === 'Success' ? !watched.interrupted.has(id) && !hasActed : hasActed)
+      breaches.add('alreadyDone', `${unit.vin} ${id} (${action}) ends with ${status}`);
     if (!isShown(effect, shown, time.now))
       breaches.add('success', `${unit.vin} ${id} (${sent?.action}) ends with ${status}`);
   }
@@ -368,7 +392,13 @@ export class Observer implements UnitWatcher {
     if (!final(status)) return;
     this.counts.ended++;
     const before = watched.ends.get(id);
-    if (before !== undefined && before.value !== status && !before.unwritten && !unit.diskRefused) {
+    if (
+      before !== undefined &&
+      before.value !== status &&
+      !before.unwritten &&
+      !unit.diskRefused &&
+      !watched.isDamaged
+    ) {
       breaches.add('oneEnd', `${unit.vin} ${id}: ${before.value}, then ${status}`);
     }
     watched.ends.set(id, { value: status, unwritten: unit.diskRefused });

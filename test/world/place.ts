@@ -1,6 +1,7 @@
 /** A car, its unit, and the events that affect only them. */
 import type { CallerHappening } from './caller.ts';
 import { CHARGE, type WorldCar } from './car.ts';
+import type { DiskDamage } from './disk.ts';
 import type { Happening } from './plan.ts';
 import type { WorldTime } from './time.ts';
 import type { Unit } from './unit.ts';
@@ -19,6 +20,8 @@ export interface Place {
   takes: number;
   /** A power cut or kill after this number of disk operations. */
   pending: PowerCut | undefined;
+  /** Damage to the disk after this power cut. */
+  damage: DiskDamage | undefined;
   operationsLeft: number;
 }
 
@@ -28,6 +31,7 @@ type OfTheWorld =
   | 'origin'
   | 'read errors'
   | 'new life'
+  | 'damage'
   | 'profile'
   | 'broker'
   | 'hub'
@@ -50,6 +54,7 @@ export function endFaults({ unit, car, ...place }: Place): Pick<Place, 'code' | 
   unit.network.lag = 0;
   unit.board.set('ntp');
   unit.receivers.answering = 'works';
+  unit.exitReceiver.answering = 'works';
   car.obeys = true;
   car.state.battery = CHARGE;
   car.isBusOff = false;
@@ -165,6 +170,12 @@ export function happenTo(
       unit.receivers.answering = happening.answering;
       until(() => {
         unit.receivers.answering = 'works';
+      });
+      break;
+    case 'exit':
+      unit.exitReceiver.answering = happening.answering;
+      until(() => {
+        unit.exitReceiver.answering = 'works';
       });
       break;
     case 'privacy':

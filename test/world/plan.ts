@@ -1,5 +1,7 @@
 /** Events of a world, drawn from its seed before it begins, so that some can be left out. */
 import { Chance } from './chance.ts';
+import type { DiskDamage } from './disk.ts';
+import type { ExitAnswering } from './exits.ts';
 import { FLEET_MONITORS, type FleetOrder, SPEEDS } from './fleet.ts';
 import { MONITORS, type MonitorChange } from './interface-user.ts';
 import type { Answering } from './receivers.ts';
@@ -44,6 +46,10 @@ export type Happening = { readonly at: number; readonly car: number } & (
       readonly off: number;
       readonly for: number;
     }
+  /** A power cut, after which a file of the journal is damaged. */
+  | ({ readonly do: 'damage'; readonly off: number } & DiskDamage)
+  /** Behaviour of the receiver of the car's exit. */
+  | { readonly do: 'exit'; readonly answering: ExitAnswering; readonly for: number }
   /** A power cut, after which the data directory is wiped or the card replaced. */
   | { readonly do: 'new life'; readonly off: number }
   /** Forged commands with the id of an operator's key, or an old command, repeatedly. */
@@ -95,6 +101,8 @@ export interface Plan {
   readonly signals?: boolean;
   /** Whether the hub brings fleet monitors into the cars. */
   readonly fleet?: boolean;
+  /** Whether cars have an exit. */
+  readonly exits?: boolean;
   readonly happenings: readonly Happening[];
 }
 
@@ -115,6 +123,8 @@ export const FAULTS: ReadonlySet<Happening['do']> = new Set([
   'origin',
   'read errors',
   'new life',
+  'damage',
+  'exit',
   'forgeries',
   'replays',
   'bus-off',
@@ -318,8 +328,48 @@ const ofFloods: Weighted = [
   ],
 ];
 
+const ofExits: Weighted = [
+  [
+    1,
+    (chance) => ({
+      do: 'exit',
+      answering: chance.pick(['fails', 'hangs', 'refuses'] as const),
+      for: chance.between(1, 60) * SECOND,
+    }),
+  ],
+];
+
+const ofDamage: Weighted = [
+  [
+    1,
+    (chance) => ({
+      do: 'damage',
+      kind: chance.pick(['missing', 'empty', 'zeros', 'flip', 'cut'] as const),
+      which: chance.below(1_000),
+      place: chance.real(),
+      off: chance.between(50, 20 * SECOND),
+    }),
+  ],
+];
+
 /** The world of a seed, with all kinds of events. @param length ms in which events occur */
 export function planOf(seed: number, length: number): Plan {
+  const plan = folderPlanOf(seed, length);
+  const chance = new Chance(`plan ${seed}, exits and damage`);
+  const exits = chance.happens(0.4);
+  // Custom signals are named by records that damage destroys.
+  const isDamaged = chance.happens(0.25) && plan.signals !== true;
+  return {
+    ...withMore(plan, [
+      ...(exits ? happeningsOf(length, chance, ofExits, plan.cars, 60 * SECOND) : []),
+      ...(isDamaged ? happeningsOf(length, chance, ofDamage, plan.cars, 90 * SECOND) : []),
+    ]),
+    exits,
+  };
+}
+
+/** An earlier version: without exits and damage. */
+export function folderPlanOf(seed: number, length: number): Plan {
   const plan = fleetPlanOf(seed, length);
   const chance = new Chance(`plan ${seed}, folders and floods`);
   const draw = (weighted: Weighted, every: number): Happening[] =>

@@ -1,4 +1,5 @@
 /** The unit in a car: its disk, clock and link, and consecutive runs of the real agent on them. */
+import type { Forwarder, NumberedItem } from '../../adapters/exits/forwarder.ts';
 import { type TrustChanges, TrustStore } from '../../adapters/keys/index.ts';
 import { type FileSystem, memoryStore, openDocument, openStore, type Store } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
@@ -7,7 +8,9 @@ import { MinimalAgent } from '../../agent/minimal.ts';
 import type { AgentPorts } from '../../agent/options.ts';
 import type { Link, Log, OutgoingMessage } from '../../agent/ports.ts';
 import { BusActivity } from '../../agent/power/bus-activity.ts';
+import type { Rest } from '../../agent/power/rest.ts';
 import { emptyLedger, type LedgerData, type LedgerDocument } from '../../agent/remotes/ledger.ts';
+import { carForwarder } from '../../assembly/car-forwarder.ts';
 import { deflate } from '../../assembly/deflate.ts';
 import { type Boots, countBoot, openChanges, openLedger, unrecordedBoot } from '../../assembly/directory.ts';
 import { isUnreadable, readAgain, type Unreadable } from '../../assembly/read-again.ts';
@@ -21,6 +24,7 @@ import { actuatorOf, profile, type WorldCar } from './car.ts';
 import type { Chance } from './chance.ts';
 import { WorldCollections } from './collections.ts';
 import { type DiskFaults, WorldDisk } from './disk.ts';
+import { EXIT_COLLECTION, ExitReceiver, type ExitReceiverParts } from './exits.ts';
 import { InterfaceUser } from './interface-user.ts';
 import { trustedIn } from './keys.ts';
 import { Receivers } from './receivers.ts';
@@ -33,6 +37,8 @@ const KEPT = 512 * 1024;
 const DATA = '/car';
 /** Time for which readings are gathered, ms. */
 const BATCH = 10_000;
+
+const AWAKE: Rest = { asleep: false, subscribe: () => () => undefined };
 
 /** Time between attempts to read records that the disk did not return, ms, as in `commands/run.ts`. */
 const REREAD = { first: 5_000, longest: 5 * 60_000 } as const;
@@ -52,6 +58,8 @@ export interface UnitWatcher {
   replaced(unit: Unit): void;
   /** The minimal agent has ended, because the disk returns the records again. */
   restarts(unit: Unit): void;
+  /** The exit of the car sent what it must not. */
+  exitBroken(unit: Unit, invariant: Parameters<ExitReceiverParts['broken']>[0], what: string): void;
   /** A notification was repeated although its receiver had confirmed it in this run. */
   sentAgain(unit: Unit, what: string): void;
   /** The run has ended and its disk is final. */
@@ -72,6 +80,8 @@ export interface UnitParts {
   readonly signals?: boolean;
   /** Whether the hub may send it monitors. */
   readonly fleet?: boolean;
+  /** Whether it sends records to an exit. */
+  readonly exits?: boolean;
 }
 
 export interface Run {
@@ -81,6 +91,7 @@ export interface Run {
   readonly link: WorldLink;
   readonly boot: number;
   readonly collections: WorldCollections | undefined;
+  readonly forwarder: Forwarder<NumberedItem> | undefined;
 }
 
 /** One start of the program. */
@@ -106,6 +117,7 @@ export class Unit {
   readonly board: BoardClock;
   readonly network: Network = { dark: false, lag: 0 };
   readonly receivers: Receivers;
+  readonly exitReceiver: ExitReceiver;
   readonly user = new InterfaceUser();
   /** The agent, once it has opened its records. */
   run: Run | undefined;
@@ -130,6 +142,11 @@ export class Unit {
       time: parts.time,
       chance: parts.chance.fork('receivers'),
       again: (what) => parts.watcher.sentAgain(this, what),
+    });
+    this.exitReceiver = new ExitReceiver({
+      time: parts.time,
+      chance: parts.chance.fork('exit'),
+      broken: (invariant, what) => parts.watcher.exitBroken(this, invariant, what),
     });
     this.board = new BoardClock(Date.UTC(2026, 0, 5, 6) - parts.time.now, parts.time);
   }
@@ -329,7 +346,16 @@ export class Unit {
     );
     agent.start();
     collections?.resume();
-    this.run = { clock, store, agent, link, boot, collections };
+    const forwarder =
+      this.#parts.exits === true
+        ? carForwarder(
+            'world',
+            EXIT_COLLECTION,
+            { agent, store, rest: AWAKE, clock, log },
+            this.exitReceiver.writer(alive),
+          )
+        : undefined;
+    this.run = { clock, store, agent, link, boot, collections, forwarder };
     const custom = collections === undefined ? [] : (profilesOfSignals[this.variant] ?? []);
     const receive = agent.intake(() => car.decoder(custom.map(({ signal }) => signal as RawSignal)));
     car.connect(

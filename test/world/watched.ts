@@ -23,6 +23,8 @@ export class Watched {
   readonly acts = new Map<string, number>();
   /** In this run, by kind: the command that has reached SentToVehicle and has not ended. */
   underWay = new Map<string, string>();
+  /** Commands that were under way when a run ended. */
+  readonly interrupted = new Set<string>();
   /** In this run, by command: how often its end was reported, and the time of the last report. */
   answered = new Map<string, { readonly count: number; readonly at: number }>();
   readonly revoked = new Set<string>();
@@ -40,6 +42,8 @@ export class Watched {
   readonly endNumbers = new Map<string, string>();
   readonly accepted = new Set<string>();
   readonly succeeded = new Set<string>();
+  /** Whether a part of its records was destroyed. */
+  isDamaged = false;
 
   /** @param published messages of earlier lives of the data directory */
   constructor(published = new Map<string, Published>()) {

@@ -125,6 +125,7 @@ class World {
         outboxLimit: plan.outboxLimit,
         signals: plan.signals === true,
         fleet: plan.fleet === true,
+        exits: plan.exits === true,
       });
       const place: Place = {
         car,
@@ -133,6 +134,7 @@ class World {
         unreadable: undefined,
         takes: SYNC,
         pending: undefined,
+        damage: undefined,
         operationsLeft: 0,
       };
       this.#places.push(place);
@@ -192,7 +194,17 @@ class World {
     do {
       await new Promise<void>((resolve) => setImmediate(resolve));
       for (const place of this.#places) this.#endSilently(place);
-    } while (this.#time.step(end));
+    } while (this.#step(end));
+  }
+
+  #step(end: number): boolean {
+    try {
+      return this.#time.step(end);
+    } catch (error) {
+      // An error that reaches a timer ends a real program.
+      this.#breaches.add('sound', (error as Error).stack ?? String(error));
+      return true;
+    }
   }
 
   /** Ends all faults, and waits until no work is left. */
@@ -242,6 +254,8 @@ class World {
       const waiting = unit.run?.agent.waiting;
       const lacks = (await hub.fleet?.lacks(unit.vin)) ?? 0;
       if (lacks > 0) found.push(`${lacks} monitors of ${unit.vin} are not as they should be`);
+      const unconfirmed = unit.run?.forwarder?.report.waiting ?? 0;
+      if (unconfirmed > 0) found.push(`the exit of ${unit.vin} has ${unconfirmed} records to send`);
       if (waiting !== 0) found.push(`${waiting ?? 'all'} messages wait in ${unit.vin}`);
       for (const { class: priority, missing } of (await hub.reader.numbers(unit.vin)) ?? []) {
         if (missing.length > 0) found.push(`class ${priority} of ${unit.vin} lacks ${JSON.stringify(missing)}`);
@@ -283,6 +297,9 @@ class World {
     place.pending = undefined;
     this.#tell('world', pending.cuts ? `cuts the power of ${unit.vin}` : `kills the agent of ${unit.vin}`);
     unit.cut(pending.cuts, this.#chance, this.#plan.damages);
+    const path = place.damage && unit.disk.damage(place.damage);
+    place.damage = undefined;
+    if (path !== undefined) this.#observer.damaged(unit, path);
     this.#time.after(pending.off, () => {
       if (!unit.alive) this.#begin(unit);
     });
@@ -320,6 +337,11 @@ class World {
       case 'new life':
         unit.isReplaced = true;
         if (unit.alive) this.#power(place, { ...happening, do: 'power', cuts: true, after: 0 });
+        break;
+      case 'damage':
+        if (!unit.alive) break;
+        place.damage = happening;
+        this.#power(place, { ...happening, do: 'power', cuts: true, after: 0 });
         break;
       case 'profile':
         if (!unit.alive) break;

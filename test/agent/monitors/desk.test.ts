@@ -62,6 +62,16 @@ beforeEach(() => {
   open(rig.monitors);
 });
 
+test('a list of monitors that damage may have destroyed is published again, even if it is empty now', async () => {
+  await desk.put('a', speeding());
+  rig = new MonitorRig();
+  memory = Object.assign(new KeptMemory(), { damaged: true });
+  told = [];
+  open(rig.monitors);
+  await desk.announce();
+  expect(told).toMatchObject([{ monitors: [] }]);
+});
+
 describe('configured monitors', () => {
   test('configured monitors are watched, stay unchanged after a restart, and are reported once per run', async () => {
     const written = [
