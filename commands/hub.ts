@@ -128,6 +128,7 @@ async function runHub(options: Options): Promise<void> {
     ...(configuration?.tiles === undefined ? {} : { tiles: configuration.tiles }),
     ...defined({ vehicle: configuration?.vehicle, clients: configuration?.clients }),
     ...(configuration?.callbacks === undefined ? {} : { callbacks: configuration.callbacks }),
+    ...defined({ exits: configuration?.exits }),
     ...(configuration?.retention === undefined ? {} : { retention: configuration.retention }),
     ...(configuration?.signIn === undefined ? {} : { signIn: configuration.signIn }),
     hosts: {

@@ -133,6 +133,18 @@ const mqtt = closed('The connection to the cloud', {
   ...members(linkSettings),
 });
 
+/** Scopes of exits. */
+export const exitScopes = Type.Optional(
+  listOf(
+    line('A scope as in tokens', {
+      pattern: '^(data|remote):[a-zA-Z:]+$',
+      expected: 'a scope such as data:telemetry',
+    }),
+    0,
+    'What the receivers get and the broker may command; default data:telemetry and data:position, and no command',
+  ),
+);
+
 const exits = closed('Receivers of values beside the cloud; see docs/exits.md', {
   mqtt: Type.Optional(closed('The broker of the plain topics', brokerMembers)),
   influx: Type.Optional(influxSchema),
@@ -158,16 +170,7 @@ const exits = closed('Receivers of values beside the cloud; see docs/exits.md', 
       ),
     }),
   ),
-  scopes: Type.Optional(
-    listOf(
-      line('A scope as in tokens', {
-        pattern: '^(data|remote):[a-zA-Z:]+$',
-        expected: 'a scope such as data:telemetry',
-      }),
-      0,
-      'What the receivers get and the broker may command; default data:telemetry and data:position, and no command',
-    ),
-  ),
+  scopes: exitScopes,
   ...members(exitSettings),
 });
 

@@ -4,9 +4,10 @@ import * as Type from 'typebox';
 import { scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { kinds } from '../protocol/schema/kind.ts';
 import { callbacksSchema } from './callbacks.ts';
-import { brokerMembers } from './configuration-schema.ts';
+import { brokerMembers, exitScopes } from './configuration-schema.ts';
 import { choice, closed, filePath, format, keyed, line, listOf, number } from './fields.ts';
 import { mapTiles, trustedProxies, userOfHub, vehicleOfHub } from './http.ts';
+import { influxSchema } from './influx.ts';
 
 /** Format version of hub.yaml that this version reads. */
 const hubVersion = 1;
@@ -98,6 +99,12 @@ export const hubSchema = closed('Configuration of a hub', {
     ...callbacksSchema,
     description: 'How events go to receivers: webhook, websocket, push',
   }),
+  exits: Type.Optional(
+    closed('Receivers of the values of all cars; see docs/exits.md', {
+      influx: Type.Optional(influxSchema),
+      scopes: exitScopes,
+    }),
+  ),
   retention: Type.Optional(
     keyed(
       `^(${removableKinds.join('|')})$`,

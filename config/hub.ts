@@ -11,6 +11,7 @@ import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
 import { credentialPath } from './credentials.ts';
 import { readYamlFile } from './document.ts';
 import type { Environment } from './environment.ts';
+import { type ExitsConfiguration, readExits } from './exits.ts';
 import { checkForm } from './faults.ts';
 import { Findings } from './findings.ts';
 import { hub as formOfHub } from './generated/hub-validator.js';
@@ -68,6 +69,8 @@ export interface HubConfiguration {
   readonly clients?: NonNullable<UserConfiguration['clients']>;
   /** If omitted, the hub notifies only public addresses by `https` and `wss`, and sends no push messages. */
   readonly callbacks?: CallbacksConfiguration;
+  /** Receivers of the values of all cars. */
+  readonly exits?: ExitsConfiguration;
   /** Number of days for which messages are kept, by kind. If omitted, for ever. */
   readonly retention?: Readonly<Partial<Record<Kind, number>>>;
   readonly signIn?: SignInConfiguration;
@@ -106,6 +109,7 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
   const broker = readHubBroker(input, beside, findings);
   const database = readDatabase(input, beside, findings);
   const signIn = readSignIn(input, beside, findings);
+  const exits = readExits(input.exits, beside, findings);
   const retention = findings.sound('/retention') ? input.retention : undefined;
   const tls = findings.sound('/tls') ? input.tls : undefined;
   const http = readListen(input.http?.listen, '/http', findings, tls !== undefined);
@@ -121,7 +125,7 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
     data: beside(typeof input.data === 'string' ? input.data : hubDefaults.data),
     ...defined({ broker, database, http, trustedProxies, tiles, vehicle, clients: user?.clients }),
     ...(input.callbacks === undefined ? {} : { callbacks: readCallbacks(input.callbacks, beside, findings) }),
-    ...defined({ retention, signIn, tls, metrics }),
+    ...defined({ exits, retention, signIn, tls, metrics }),
     log: { level: (findings.sound('/log') ? input.log?.level : undefined) ?? hubDefaults.log.level },
   };
 }

@@ -309,6 +309,7 @@ export const logEvents = {
   'hub.database.disconnected': ['warn', 'The database closed a connection', 'where', 'error'],
   'hub.database.silent': ['warn', 'The database does not answer; the health report has no counts of cars', 'error'],
   'hub.database.upgrading': ['info', 'The hub upgrades the database to its format', 'where', 'format'],
+  'hub.exits.failed': ['warn', 'The hub cannot run an exit; it tries again', 'exit', 'error'],
   'hub.deliveries.failed': ['warn', 'The hub cannot send events to receivers; it tries again', 'receiver', 'error'],
   'hub.dueTimes.corrected': ['warn', 'Due times lay too far ahead, as after a fast clock; they are due now', 'rows'],
   'hub.dueTimes.failed': ['warn', 'The hub cannot look for moments that lie too far ahead; it tries again', 'error'],

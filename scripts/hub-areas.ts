@@ -121,6 +121,12 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   ],
   // Records that are removed when the retention of their kind has passed, and records that are always retained.
   retention: ['test/hub/start/retention.test.ts', 'test/hub/start/retention.engine.test.ts'],
+  // Receivers of the readings of all cars.
+  exits: [
+    'test/hub/start/exits.test.ts',
+    'test/hub/start/exits.engine.test.ts',
+    'test/commands/hub-exits.engine.test.ts',
+  ],
   // An older copy of the database is restored.
   restore: ['test/hub/start/backup.test.ts', 'test/hub/start/restore.test.ts', 'test/hub/start/restore.engine.test.ts'],
   // Keys that the hubs on one database share.

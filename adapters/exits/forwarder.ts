@@ -43,6 +43,8 @@ export interface ForwarderParts<T> {
   readonly save: (state: ForwarderState, idle: boolean) => Promise<void>;
   /** Returns the time in ms until the next look for new items. */
   readonly interval: () => number;
+  /** Largest number of items in a portion. If omitted, {@link MAX_ITEMS}. */
+  readonly most?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -71,7 +73,7 @@ export class Forwarder<T> {
   readonly #backoff = new Backoff(RETRY);
   readonly #abort = new AbortController();
   #state: ForwarderState;
-  #most = MAX_ITEMS;
+  #most: number;
   #error: string | undefined;
   #succeededAt: number | undefined;
   #unsaved = false;
@@ -81,6 +83,7 @@ export class Forwarder<T> {
   /** `state`: the stored state; if it is not one, starts with the oldest item. */
   constructor(parts: ForwarderParts<T>, state?: unknown) {
     this.#parts = parts;
+    this.#most = parts.most ?? MAX_ITEMS;
     this.#state = isState(state) ? Object.freeze({ ...state }) : START;
   }
 
@@ -154,11 +157,11 @@ export class Forwarder<T> {
 
   /** Resolves with true if the receiver confirmed the items, with false if it refused the only one. */
   async #write(items: readonly T[], from: number): Promise<boolean | 'smaller'> {
-    const { write, log, name, clock } = this.#parts;
+    const { write, log, name, clock, most = MAX_ITEMS } = this.#parts;
     try {
       await write(items, this.#abort.signal);
       this.#succeededAt = Math.round(clock.now());
-      this.#most = Math.min(MAX_ITEMS, this.#most + 1);
+      this.#most = Math.min(most, this.#most + 1);
     } catch (error) {
       if (this.#abort.signal.aborted || !(error instanceof VigieError) || factOf(error.code).retriable) throw error;
       this.#most = Math.ceil(items.length / 2);

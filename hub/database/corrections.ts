@@ -5,7 +5,13 @@ import { seriesKinds } from '../core/message.ts';
 import { clockNumber, EVENTS, kindNumber } from './rows.ts';
 import type { SqlSteps } from './steps.ts';
 
-export function* keepCorrections(corrections: CommitChanges['corrections']): SqlSteps<void> {
+const OF_START = 'vehicle = ? AND class = ? AND boot = ? AND kind = ? AND clock = ?';
+
+/**
+ * Telemetry that is corrected gets new ids, because exits have passed it without its time. `last`: on SQLite the highest
+ * id so far, also of a deleted message.
+ */
+export function* keepCorrections(corrections: CommitChanges['corrections'], last?: number): SqlSteps<void> {
   for (const { vehicle, boot, by } of corrections) {
     const added = yield [
       'INSERT INTO corrections VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING vehicle',
@@ -24,15 +30,20 @@ export function* keepCorrections(corrections: CommitChanges['corrections']): Sql
       clockNumber('none'),
     ];
     for (const kind of seriesKinds) {
-      yield [
-        'UPDATE messages SET at = at + ? WHERE vehicle = ? AND class = ? AND boot = ? AND kind = ? AND clock = ?',
-        by,
-        vehicle,
-        classOf(kind),
-        boot,
-        kindNumber(kind),
-        clockNumber('none'),
-      ];
+      const own = [vehicle, classOf(kind), boot, kindNumber(kind), clockNumber('none')];
+      if (kind !== 'telemetry') yield [`UPDATE messages SET at = at + ? WHERE ${OF_START}`, by, ...own];
+      else if (last === undefined)
+        yield [`UPDATE messages SET at = at + ?, id = DEFAULT WHERE ${OF_START}`, by, ...own];
+      else {
+        yield [
+          `UPDATE messages SET at = at + ?, id = id + 1 + max(?, (SELECT max(id) FROM messages))
+             - (SELECT min(id) FROM messages WHERE ${OF_START}) WHERE ${OF_START}`,
+          by,
+          last,
+          ...own,
+          ...own,
+        ];
+      }
     }
   }
 }

@@ -96,9 +96,22 @@ function trustedKeysTable({ int, long, text, table }: SqlTypes): string {
   )${table};`;
 }
 
+function exitsTable({ long, text, keyed }: SqlTypes): string {
+  return `-- next: the first message that the receiver has not confirmed. lost: messages that retention removed before it got them.
+  -- refused: messages that it refused for good. error: why it takes none now.
+  CREATE TABLE exits (
+    exit ${text} PRIMARY KEY,
+    next ${long} NOT NULL DEFAULT 0,
+    lost ${long} NOT NULL DEFAULT 0,
+    refused ${long} NOT NULL DEFAULT 0,
+    error ${text}
+  )${keyed};`;
+}
+
 /** Additions to a database of format 6 that both databases need. */
 export function addedSince6(types: SqlTypes): string {
   return `${trustedKeysTable(types)}
+  ${exitsTable(types)}
   ALTER TABLE numbers ADD COLUMN unsure_below ${types.long} NOT NULL DEFAULT 0;`;
 }
 
@@ -444,6 +457,7 @@ export function tables(types: SqlTypes): string {
     ends ${long},
     sealed ${bytes} NOT NULL
   )${keyed};
+  ${exitsTable(types)}
   `;
 }
 

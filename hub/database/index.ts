@@ -1,5 +1,6 @@
 export { SqliteCommandStore } from './command-store.ts';
 export { SqlDueTimes } from './due-times.ts';
+export { SqlExits, sqliteExits } from './exits.ts';
 export { SqlGroupKeys } from './group-keys.ts';
 export { SqliteMessageStore } from './message-store.ts';
 export { SqlMonitors } from './monitors.ts';

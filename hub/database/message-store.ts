@@ -78,6 +78,8 @@ export class SqliteMessageStore implements MessageStore {
   readonly #limit: number;
   /** Committed Status by the id of the vehicle. */
   readonly #statuses = new Map<number, VehicleStatus>();
+  /** Id of the newest message. An id is never used again, also after its message was deleted: exits count on it. */
+  #lastId: number | undefined;
   /** Differs after another process has written to the file, which may have erased a car. */
   #version: unknown;
 
@@ -151,7 +153,7 @@ export class SqliteMessageStore implements MessageStore {
       this.#database.run('UPDATE vehicles SET last_seen = ? WHERE id = ?', at, vehicle);
     }
     const statuses = new Map([...changes.statuses].map(([vehicle, own]) => [vehicle, this.#keepStatus(vehicle, own)]));
-    this.#database.perform(keepCorrections(changes.corrections));
+    this.#database.perform(keepCorrections(changes.corrections, this.#lastUsedId()));
     for (const record of changes.records) this.#keepRecord(record);
     keepReports(this.#database, changes.reports);
     for (const one of placed) {
@@ -283,8 +285,10 @@ export class SqliteMessageStore implements MessageStore {
     const place = isSeries(kind) ? recordPlaceOf(message) : undefined;
     const behind = clock === 'none' && place !== undefined ? this.#behind(vehicle, boot) : 0;
     const row = this.#database.one(
-      `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+      `INSERT INTO messages (id, vehicle, class, seq, boot, kind, at, clock, received, payload)
+       VALUES (max(?, (SELECT coalesce(max(id), 0) FROM messages)) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (vehicle, class, seq, boot) DO NOTHING RETURNING id`,
+      this.#lastUsedId(),
       vehicle,
       priority,
       seq,
@@ -295,7 +299,14 @@ export class SqliteMessageStore implements MessageStore {
       received,
       payload,
     );
-    return row?.['id'] as number | undefined;
+    if (row === undefined) return undefined;
+    this.#lastId = row['id'] as number;
+    return this.#lastId;
+  }
+
+  #lastUsedId(): number {
+    this.#lastId ??= this.#database.one('SELECT coalesce(max(next), 1) - 1 AS last FROM exits')?.['last'] as number;
+    return this.#lastId;
   }
 
   #isRepetition(vehicle: number, { class: priority, message: { seq, boot }, payload }: CarMessage): boolean {

@@ -5,6 +5,7 @@ import { idOf } from '../../assembly/view.ts';
 import type { AuditReport } from '../core/audit.ts';
 import type { DeliveryStore } from '../core/deliveries.ts';
 import type { DueTimesStore } from '../core/due-times.ts';
+import type { ExitStore } from '../core/exits.ts';
 import type { GroupKeyStore } from '../core/group-keys.ts';
 import type { CarMonitorStore, MonitorStore } from '../core/monitors.ts';
 import type {
@@ -29,6 +30,7 @@ import { postgresDisk, sqliteDisk } from '../database/disk.ts';
 import {
   LocalNews,
   SqlDueTimes,
+  SqlExits,
   SqlGroupKeys,
   SqliteCommandStore,
   SqliteDatabase,
@@ -40,6 +42,7 @@ import {
   SqlRetention,
   SqlRollouts,
   SqlUnregistered,
+  sqliteExits,
   UNREGISTERED_LOCK,
 } from '../database/index.ts';
 
@@ -55,6 +58,7 @@ export interface HubDatabase {
   readonly rollouts: RolloutStore;
   readonly deliveries: DeliveryStore;
   readonly dueTimes: DueTimesStore;
+  readonly exits: ExitStore;
   readonly retention: RetentionStore;
   readonly unregistered: UnregisteredStore;
   readonly locks: HubLocks;
@@ -84,6 +88,7 @@ export async function onSqlite(
     rollouts: new SqlRollouts(database),
     deliveries: new SqlDeliveries(database, sqliteDeliveries),
     dueTimes: new SqlDueTimes(database),
+    exits: new SqlExits(database, sqliteExits(database.select)),
     retention: new SqlRetention(database, ''),
     unregistered: new SqlUnregistered(database, '', bounds),
     // The lock of the directory guarantees that no other hub uses the file.
@@ -127,6 +132,7 @@ export async function onPostgres(
     PostgresLocks,
     PostgresMessageStore,
     PostgresNews,
+    postgresExits,
   } = await import('../database/postgres/index.ts');
   const database = await PostgresDatabase.open(url, log, days);
   const after: Timer = (delay, due) => clock.after(delay, due);
@@ -145,6 +151,7 @@ export async function onPostgres(
     rollouts: new SqlRollouts(database),
     deliveries: new SqlDeliveries(database, postgresDeliveries),
     dueTimes: new SqlDueTimes(database),
+    exits: new SqlExits(database, postgresExits(database)),
     retention: new PartitionedRetention(database, days),
     unregistered: new SqlUnregistered(database, UNREGISTERED_LOCK, bounds),
     locks: new PostgresLocks(url),

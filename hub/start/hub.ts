@@ -93,6 +93,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   teardowns.unshift(onRegistry);
   const resends = startRounds(start, parts);
+  if (options.exits !== undefined) await (await import('./exits.ts')).startExits(start, database, options.exits);
   const status = startStatus(start, parts, { intake, broker: running.broker });
   const health = await startHealth(start, parts, { intake, broker: running.broker, status });
   const changed = (): void => {

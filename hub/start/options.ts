@@ -4,6 +4,7 @@ import type { Notifier } from '../../agent/callbacks/notifier.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 import type { Teardown } from '../../assembly/teardown.ts';
 import type { CallbacksConfiguration } from '../../config/callbacks.ts';
+import type { ExitsConfiguration } from '../../config/exits.ts';
 import type { SignInConfiguration } from '../../config/hub.ts';
 import type { MapTiles } from '../../protocol/interface/own/car-description.ts';
 import type { HubCommands } from '../core/commands.ts';
@@ -55,6 +56,8 @@ export interface HubOptions {
   readonly tiles?: MapTiles;
   /** Identity provider for the page. If omitted, people need a token. */
   readonly signIn?: SignInConfiguration;
+  /** Receivers of the values of all cars. */
+  readonly exits?: ExitsConfiguration;
   /** Retention of messages. If omitted, messages are kept for ever. */
   readonly retention?: RetentionDays;
   readonly clock: Clock;

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InfluxClient } from '../../adapters/exits/influx.ts';
 import { InfluxRig } from '../rig/influx.ts';
-import { faults, InfluxKills } from '../rig/influx-kills.ts';
+import { InfluxKills } from '../rig/influx-kills.ts';
+import { requestFaults as faults } from '../rig/influx-relay.ts';
 import { describePeer } from '../rig/peers.ts';
 
 describePeer('influxd', 'a car with an InfluxDB', () => {

@@ -1,6 +1,7 @@
 /** As influx.engine.test.ts, with many kills. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { faults, InfluxKills } from '../rig/influx-kills.ts';
+import { InfluxKills } from '../rig/influx-kills.ts';
+import { requestFaults as faults } from '../rig/influx-relay.ts';
 import { describePeer } from '../rig/peers.ts';
 
 const FAULTS = 50;

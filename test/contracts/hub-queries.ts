@@ -52,6 +52,7 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await read(hub, undefined);
   await hub.locks.place();
   await shareKeys(hub);
+  await runExit(hub);
   await followMonitors(hub, LOCAL, 10);
   await rollOut(hub, 'local', 'r1');
   await register(hub);
@@ -100,6 +101,13 @@ async function keepUnregistered({ unregistered, store, registry }: HubDatabase):
   await store.save([received('trip', trip('fe'), { vin: STRANGER, seq: 1 })], []);
   await store.takeIn(STRANGER, { limit: 9, now: NOON });
   await unregistered.removeBefore('trip', NOON + 1);
+}
+
+async function runExit({ exits }: HubDatabase): Promise<void> {
+  await exits.open('e');
+  await exits.read(0, 1);
+  await exits.failed('e', 'away');
+  await exits.save('e', 0, { next: 1, lost: 0, refused: 0 });
 }
 
 async function shareKeys({ groupKeys }: HubDatabase): Promise<void> {
@@ -311,7 +319,7 @@ async function register({ registry }: HubDatabase): Promise<void> {
 
 /** Tables that do not grow with the cars and their messages, and row sets that a statement creates itself. */
 const SHORT =
-  /^(owners|tokens|unregistered_cars|group_secret|group_keys|rollouts|registry_version|refused|hub_format|sqlite_schema|page|chosen|newest|given|absent|fleet_cars|(\d+ )?CONSTANT|\d+-ROW)\b/;
+  /^(owners|tokens|unregistered_cars|group_secret|group_keys|rollouts|registry_version|refused|hub_format|sqlite_schema|exits|messages_id_seq|page|chosen|newest|given|absent|fleet_cars|(\d+ )?CONSTANT|\d+-ROW)\b/;
 
 /** Statements that may read a whole table or index, by their first words, with the reason. */
 export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [

@@ -17,7 +17,7 @@ test('an unknown area of the hub is refused with a list of all areas', () => {
   expect([status, stdout]).toEqual([2, '']);
   expect(stderr).toBe(
     'there is no area treads: choose from thread, contract, numbers, commands, live, monitors, enrol, rollout, brokers, ' +
-      'failure, retention, restore, keys, scale, or give none to test all\n',
+      'failure, retention, exits, restore, keys, scale, or give none to test all\n',
   );
 });
 

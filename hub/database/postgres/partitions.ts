@@ -20,7 +20,7 @@ const CHECK_MS = 600_000;
 /** Longest wait in ms for a lock. */
 const LOCK_WAIT_MS = 500;
 /** Key of pg_try_advisory_xact_lock, "vigp": only one hub changes partitions. */
-const CHANGE = 0x76696770;
+export const CHANGE = 0x76696770;
 /** SQLSTATE lock_not_available. */
 const NOT_AVAILABLE = '55P03';
 const START: RetentionPlace = { second: Number.MIN_SAFE_INTEGER, id: 0 };

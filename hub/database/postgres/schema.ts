@@ -50,6 +50,7 @@ function kindTable(kind: PartitionedKind): string {
   const table = `messages_${kind}`;
   return `CREATE TABLE ${table} PARTITION OF messages FOR VALUES IN (${kindNumber(kind)}) PARTITION BY RANGE (received);
   ${isSeries(kind) ? seriesIndex(`${kind}_by_time`, table) : ''}
+  ${kind === 'telemetry' ? 'CREATE INDEX telemetry_by_id ON messages_telemetry (id);' : ''}
   CREATE TABLE ${table}_other PARTITION OF ${table} DEFAULT;
   ${withoutSample(`${table}_other`)}`;
 }

@@ -153,7 +153,7 @@ describePeer('initdb', 'PostgreSQL with partitions', () => {
   const toFormat6 = (url: string) =>
     server.execute(
       url,
-      `DROP TABLE record_counts, trusted_keys, audit;
+      `DROP TABLE record_counts, trusted_keys, exits, audit;
        DROP FUNCTION count_records_on_insert, count_records_on_update, count_records_on_delete, count_members_on_insert,
          count_members_on_delete, merge_record_counts CASCADE;
        DROP VIEW series; ALTER TABLE messages RENAME TO newer;

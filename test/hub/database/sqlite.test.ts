@@ -132,6 +132,7 @@ test('a database of the previous format is upgraded', async () => {
   for (const name of ['added', 'changed', 'removed', 'joined', 'left']) first.run(`DROP TRIGGER count_${name}`);
   first.run('DROP TABLE record_counts');
   first.run('DROP TABLE trusted_keys');
+  first.run('DROP TABLE exits');
   first.run('DROP TABLE audit');
   first.run('ALTER TABLE numbers DROP COLUMN unsure_below');
   first.run('PRAGMA user_version = 6');

@@ -1,0 +1,47 @@
+/** Exits of a hub: receivers of the readings of all cars, each from the first message that it has not confirmed. */
+import type { Telemetry } from '../../protocol/schema/telemetry.ts';
+
+/** Progress of an exit. Messages are numbered by their ids, in the order in which hubs stored them. */
+export interface ExitProgress {
+  /** First message that the receiver has not confirmed. */
+  readonly next: number;
+  /** Number of messages that retention removed before the receiver got them. */
+  readonly lost: number;
+  /** Number of messages that the receiver refused for good. */
+  readonly refused: number;
+}
+
+/** A telemetry message. */
+export interface ExitItem {
+  readonly id: number;
+  readonly vin: string;
+  /** Decodes it. Returns undefined if its start of the agent did not know the time: a correction gives it a new id. */
+  read(): Telemetry | undefined;
+}
+
+/** The next messages of all cars. */
+export interface ExitPortion {
+  readonly items: readonly ExitItem[];
+  /** First id after the portion. */
+  readonly next: number;
+  /** First id that is not stored yet, or that an earlier commit may still fill. */
+  readonly end: number;
+}
+
+/** Each method rejects with `store.failed`. */
+export interface ExitStore {
+  /** Returns the progress of the exit. A new one starts with the oldest message. */
+  open(exit: string): Promise<ExitProgress>;
+  /**
+   * Returns at most `most` telemetry messages from the id `from` on. Does not pass an id that a commit of any hub may
+   * still fill. If `next` is `from`, there are none now.
+   */
+  read(from: number, most: number): Promise<ExitPortion>;
+  /**
+   * Stores the progress, and that the receiver takes messages. Resolves with false and changes nothing if the exit is
+   * no longer at `before`, because another hub has advanced it.
+   */
+  save(exit: string, before: number, progress: ExitProgress): Promise<boolean>;
+  /** Stores why the receiver takes no messages. */
+  failed(exit: string, error: string): Promise<void>;
+}
