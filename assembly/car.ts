@@ -10,6 +10,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { withPackage } from '../protocol/missing-package.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 import type { HelloMissing } from '../protocol/schema/hello.ts';
+import type { Message } from '../protocol/schema/message.ts';
 import { agentSettings } from '../protocol/settings.ts';
 import { captureViewIn } from './captures.ts';
 import { buildAgent, type CarAgent } from './car-agent.ts';
@@ -61,7 +62,19 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   }
   const link = linkOf(options, rest);
   teardowns.unshift(() => link.close());
-  const car = await buildAgent(options, { records, keys, own, link, rest, missing });
+  const opened: OpenExit[] = [];
+  const numbered = (message: Message): void => {
+    options.numbered?.(message);
+    for (const exit of opened) exit.numbered?.(message);
+  };
+  const car = await buildAgent(options.exits === undefined ? options : { ...options, numbered }, {
+    records,
+    keys,
+    own,
+    link,
+    rest,
+    missing,
+  });
   const { agent, actuation, collect } = car;
   const sources: Teardown[] = [];
   teardowns.unshift(async () => {
@@ -79,6 +92,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   if (served !== undefined) teardowns.unshift(() => served.stop());
   await openExits(options, car, records, rest, (exit) => {
     exits.push(...exit.served);
+    opened.push(exit);
     teardowns.unshift(() => exit.close());
   });
   if (exits.length > 0) service?.exits(() => exits.map((exit) => exit.report()));

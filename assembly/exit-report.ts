@@ -3,9 +3,12 @@ import type { ForwarderReport } from '../adapters/exits/forwarder.ts';
 import type { ServedExit } from '../adapters/http/exits.ts';
 import { defined } from '../protocol/defined.ts';
 import type { ExitReport } from '../protocol/interface/own/exits.ts';
+import type { Message } from '../protocol/schema/message.ts';
 
 export interface OpenExit {
   readonly served: readonly ServedExit[];
+  /** Call with each message when it gets its number. */
+  numbered?(message: Message): void;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,8 @@
 /** Sends the values of a running car to a broker for plain topics, and accepts commands from there. */
 import { CommandTopics } from '../adapters/exits/commands.ts';
 import { CarExit, commandTopic, type ExitMessage } from '../adapters/exits/exit.ts';
+import type { Platforms } from '../adapters/exits/home-assistant.ts';
+import { eventMessage } from '../adapters/exits/records.ts';
 import { type MqttAddress, MqttLink, presenceAt } from '../adapters/mqtt/index.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { ExitsConfiguration } from '../config/exits.ts';
@@ -8,7 +10,7 @@ import { dateTime } from '../protocol/interface/json/date-time.ts';
 import { remoteScopeOf } from '../protocol/interface/remotes.ts';
 import { scopeOfPath } from '../protocol/interface/visible-members.ts';
 import { findRemoteKind, type RemoteType } from '../protocol/remote/table.ts';
-import type { Slot } from '../protocol/slots.ts';
+import { isRecord, type Slot, slotByPath } from '../protocol/slots.ts';
 import type { CarForwarderOptions } from './car-forwarder.ts';
 import { exitReport, type OpenExit } from './exit-report.ts';
 import type { NumberedExitsOptions } from './numbered-exits.ts';
@@ -48,14 +50,18 @@ export async function openExit(options: ExitOptions): Promise<OpenExit> {
     down: commandTopic(prefix, vin, '#'),
     presence: presenceAt(`${prefix}/${vin}/presence`),
   });
-  const describe = await describerOf(options, may);
+  const sees = ({ path }: Slot): boolean => scopes.has(scopeOfPath(path));
+  const fed = [...vehicle.profile.sources.map(({ path }) => path), ...Object.keys(vehicle.profile.constants)];
+  const fedSlots = fed.flatMap((path) => slotByPath.get(path) ?? []).filter(sees);
+  const describe = await describerOf(options, may, fedSlots);
+  const signals = agent.signals?.view;
   const tellOutcome = (outcome: object): void =>
     exit.tell({ topic: `${prefix}/${vin}/command`, text: JSON.stringify(outcome), retain });
   const exit = new CarExit({
-    ...{ vin, link, clock, log, describe, status: agent.status },
+    ...{ vin, link, clock, log, describe, signals, sees, status: agent.status },
     topics: { prefix, form, retain, interval },
-    sees: ({ path }) => scopes.has(scopeOfPath(path)),
-    fed: [...vehicle.profile.sources.map(({ path }) => path), ...Object.keys(vehicle.profile.constants)],
+    seesSignal: ({ position }) => scopes.has(position ? 'data:position' : 'data:telemetry'),
+    fed: fedSlots,
     commands: new CommandTopics({
       may,
       submit: ({ type, body }) => submit(agent, type, body),
@@ -72,6 +78,7 @@ export async function openExit(options: ExitOptions): Promise<OpenExit> {
     });
   }
   agent.status.observe(exit);
+  const unfollow = signals?.follow((name) => exit.signalChanged(name));
   const records = openRecordTopics({ ...options, link, prefix, sees: (scope) => scopes.has(scope) });
   link.open({
     up: () => {
@@ -86,6 +93,11 @@ export async function openExit(options: ExitOptions): Promise<OpenExit> {
   const failure = (): object => (link.connected ? {} : { error: link.health().reason ?? 'connects to the broker' });
   const test = (): Promise<void> => exit.test();
   return {
+    numbered: (message) => {
+      if (message.kind !== 'event' || !agent.timeKnown) return;
+      const event = eventMessage({ prefix, vin, sees: (scope) => scopes.has(scope) }, message);
+      if (event !== undefined) exit.tell(event);
+    },
     served: [
       { report: () => exitReport('topics', 'topics', [{ ...exit.report, ...failure() }]), test },
       {
@@ -100,6 +112,7 @@ export async function openExit(options: ExitOptions): Promise<OpenExit> {
     ],
     async close() {
       agent.status.unobserve(exit);
+      unfollow?.();
       exit.close();
       await records.close();
       await link.close();
@@ -107,17 +120,47 @@ export async function openExit(options: ExitOptions): Promise<OpenExit> {
   };
 }
 
-/** Returns the function that describes values to Home Assistant; if that is not configured, it describes nothing. */
+/** Announcement to Home Assistant, kept to remove entities later. */
+interface Announced {
+  readonly topic: string;
+  readonly platforms: Platforms;
+}
+const ANNOUNCED = 'exit.announced';
+
+/** Returns the function that describes values to Home Assistant. Without it, removes the device of an earlier start. */
 async function describerOf(
-  { vin, title, configuration: { homeAssistant, prefix } }: ExitOptions,
+  { vin, title, store, configuration: { homeAssistant, prefix, scopes } }: ExitOptions,
   may: (type: RemoteType) => boolean,
+  fed: readonly Slot[],
 ): Promise<(known: ReadonlySet<Slot>) => readonly ExitMessage[]> {
-  if (homeAssistant === undefined) return () => [];
+  const before = announcedIn(store.memory.recall(ANNOUNCED));
+  const keep = (announced: Announced): void => store.memory.keep(() => [[ANNOUNCED, announced]]);
+  const removal = before && { topic: before.topic, text: '', retain: true };
+  if (homeAssistant === undefined) {
+    if (before === undefined || removal === undefined) return () => [];
+    keep(before);
+    return () => [removal];
+  }
   // The table has words in three languages: load it only for an exit that uses them.
   const { dictionaryOf } = await import('../protocol/words/table.ts');
-  const { discoveryOf } = await import('../adapters/exits/home-assistant.ts');
+  const { discoveryOf, discoveryTopic, platformsOf } = await import('../adapters/exits/home-assistant.ts');
   const words = dictionaryOf(homeAssistant.language);
-  return (known) => [discoveryOf({ vin, title, version, discovery: homeAssistant.prefix, prefix, words, may }, known)];
+  const reports: ('alert' | 'event')[] = [];
+  if (store.numbered !== undefined && scopes.has('data:alert')) reports.push('alert');
+  if (scopes.has('data:telemetry') && scopes.has('data:position')) reports.push('event');
+  const announced = before?.platforms ?? {};
+  const shared = { vin, title, version, discovery: homeAssistant.prefix, prefix, words, may, reports, announced };
+  const topic = discoveryTopic(shared);
+  // Only the profile and the scopes remove entities: a value that is unknown now may return.
+  keep({ topic, platforms: { ...announced, ...platformsOf(shared, fed) } });
+  const moved = removal !== undefined && removal.topic !== topic ? [removal] : [];
+  return (known) => [...moved, discoveryOf(shared, known)];
+}
+
+function announcedIn(kept: unknown): Announced | undefined {
+  if (!isRecord(kept)) return undefined;
+  const { topic, platforms } = kept as Partial<Announced>;
+  return typeof topic === 'string' && isRecord(platforms) ? { topic, platforms } : undefined;
 }
 
 /** Returns a function that is true for a kind of command if it is permitted and the profile has all of its actions. */

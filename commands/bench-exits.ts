@@ -2,6 +2,7 @@
 import type { MqttAddress } from '../adapters/mqtt/index.ts';
 import type { CarExits } from '../assembly/exits.ts';
 import { configurationDefaults } from '../config/defaults.ts';
+import { dataScopes } from '../protocol/interface/operations/scopes.ts';
 import { remoteScopeOf } from '../protocol/interface/remotes.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 
@@ -14,7 +15,7 @@ export function benchExits(broker: MqttAddress): CarExits {
       form: 'value',
       retain: true,
       homeAssistant: { language: 'en', prefix: 'homeassistant' },
-      scopes: new Set(['data:telemetry', 'data:position', ...remoteTypes.map(remoteScopeOf)]),
+      scopes: new Set([...dataScopes, ...remoteTypes.map(remoteScopeOf)]),
       ...configurationDefaults.exits,
     },
     broker,

@@ -2,15 +2,16 @@
 
 import type { ObservedStatus, StatusObserver } from '../../agent/model/status.ts';
 import type { Clock, Link, LinkEvents, Log } from '../../agent/ports.ts';
+import type { PresentSignal, SignalView } from '../../agent/signals/view.ts';
 import { defined } from '../../protocol/defined.ts';
 import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import { reachesPowerOfTwo } from '../../protocol/powers-of-two.ts';
-import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
+import { type Slot, slots } from '../../protocol/slots.ts';
 import { combinedTexts } from './combined.ts';
 import type { CommandTopics } from './commands.ts';
 import type { ForwarderReport } from './forwarder.ts';
-import { type TopicForm, valueText } from './values.ts';
+import { signalText, type TopicForm, valueText } from './values.ts';
 
 export interface ExitTopics {
   /** Start of all topics, without a final slash. */
@@ -28,11 +29,14 @@ export interface ExitOptions {
   readonly status: ObservedStatus;
   /** Returns true if the exit may publish the value. */
   readonly sees: (slot: Slot) => boolean;
+  /** Custom signals of the car that the exit may publish. If omitted, there are none. */
+  readonly signals?: Pick<SignalView, 'all' | 'get'> | undefined;
+  readonly seesSignal?: (signal: PresentSignal) => boolean;
   readonly commands: CommandTopics;
   /** Returns messages that describe these values to receivers, for example discovery messages. */
   readonly describe?: (known: ReadonlySet<Slot>) => readonly ExitMessage[];
-  /** Paths of the values that the profile feeds, which are described even before their first reading. */
-  readonly fed: Iterable<string>;
+  /** Values that the profile feeds, which are described even before their first reading. */
+  readonly fed: Iterable<Slot>;
   readonly link: Link;
   readonly clock: Clock;
   readonly log: Log;
@@ -67,7 +71,8 @@ export function commandTopic(prefix: string, vin: string, verb: string): string 
  */
 export class CarExit implements StatusObserver, LinkEvents {
   readonly #options: ExitOptions;
-  readonly #changed = new Set<Slot>();
+  /** Changed values of Status, and names of changed custom signals. */
+  readonly #changed = new Set<Slot | string>();
   readonly #known: Set<Slot>;
   /** Messages that are not values and wait to be sent. */
   #told: ExitMessage[] = [];
@@ -84,12 +89,13 @@ export class CarExit implements StatusObserver, LinkEvents {
   constructor(options: ExitOptions) {
     const { fed, sees } = options;
     this.#options = options;
-    this.#known = new Set([...fed].flatMap((path) => slotByPath.get(path) ?? []).filter(sees));
+    this.#known = new Set([...fed].filter(sees));
   }
 
   up(): void {
-    const { status, sees } = this.#options;
+    const { status, sees, signals, clock } = this.#options;
     for (const slot of slots) if (status.value(slot) !== undefined && sees(slot)) this.#changed.add(slot);
+    for (const { definition } of signals?.all(clock.now()) ?? []) this.#changed.add(definition.name);
     this.#undescribed = true;
     this.#plan();
   }
@@ -112,6 +118,12 @@ export class CarExit implements StatusObserver, LinkEvents {
 
   removed(slot: Slot): void {
     this.#note(slot);
+  }
+
+  /** Call when the custom signal changes. */
+  signalChanged(name: string): void {
+    this.#changed.add(name);
+    this.#plan();
   }
 
   stale(slot: Slot): void {
@@ -167,18 +179,21 @@ export class CarExit implements StatusObserver, LinkEvents {
   async #send(): Promise<void> {
     this.#sending = true;
     this.#sentAt = this.#options.clock.monotonic();
-    const now = [...this.#changed];
+    const changed = [...this.#changed];
+    const now = changed.filter((one) => typeof one !== 'string');
+    const names = changed.filter((one) => typeof one === 'string');
     const told = this.#told;
     this.#changed.clear();
     this.#told = [];
     try {
       await this.#publish(this.#described(now));
       await this.#publish(this.#messagesOf(now));
+      await this.#publish(this.#signalMessages(names));
       await this.#publish(told);
       this.#refused = 0;
       this.#error = undefined;
     } catch (error) {
-      for (const slot of now) this.#changed.add(slot);
+      for (const one of changed) this.#changed.add(one);
       this.#told = [...told, ...this.#told];
       this.#dropOldest();
       this.#undescribed = true;
@@ -213,6 +228,16 @@ export class CarExit implements StatusObserver, LinkEvents {
       return { topic: `${prefix}/${vin}/${name}`, text, retain };
     });
     return [...messages, ...combined];
+  }
+
+  #signalMessages(names: readonly string[]): readonly ExitMessage[] {
+    const { signals, seesSignal = () => false, clock, vin, topics } = this.#options;
+    const { prefix, form, retain } = topics;
+    return names.flatMap((name) => {
+      const signal = signals?.get(name, clock.now());
+      if (signal === undefined || !seesSignal(signal)) return [];
+      return [{ topic: `${prefix}/${vin}/signals/${name}`, text: signalText(signal, form), retain }];
+    });
   }
 
   async #publish(messages: readonly ExitMessage[]): Promise<void> {

@@ -22,14 +22,28 @@ export interface HomeAssistantOptions {
   readonly words: Dictionary;
   /** Returns true if the exit may send commands of this kind and the car can execute them. */
   readonly may: (type: RemoteType) => boolean;
+  /** Reports that the exit sends: records of alerts, events of monitors. */
+  readonly reports: readonly ReportKind[];
+  /**
+   * Platforms of the components that earlier messages announced, by their id. A component that is gone is repeated with
+   * its platform only, which removes its entity.
+   */
+  readonly announced: Platforms;
 }
+
+type ReportKind = 'alert' | 'event';
+export type Platforms = Readonly<Record<string, string>>;
 
 /** One entity of a device. */
 type Component = Readonly<Record<string, unknown>> & { readonly platform: string };
 
-/** Returns the discovery message for a car that has these values. */
-export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>): ExitMessage {
-  const { vin, title, version, discovery, prefix, words } = options;
+/** Returns the platforms of all components of a car that has these values. */
+export function platformsOf(options: HomeAssistantOptions, known: Iterable<Slot>): Platforms {
+  return Object.fromEntries([...componentsOf(options, known)].map(([id, { platform }]) => [id, platform]));
+}
+
+function componentsOf(options: HomeAssistantOptions, known: Iterable<Slot>): ReadonlyMap<string, Component> {
+  const { vin, prefix, words, reports } = options;
   const components = new Map<string, Component>();
   const add = (id: string, component: Component): void => {
     components.set(id, { ...component, unique_id: `vigie_${vin}_${id}` });
@@ -50,6 +64,35 @@ export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>
     });
   }
   for (const [id, component] of controlsOf(options, paths)) add(id, component);
+  for (const kind of reports) {
+    add(`report_${kind}`, {
+      platform: 'event',
+      name: termOf(words.terms, 'records', kind) ?? kind,
+      state_topic: `${prefix}/${vin}/${kind === 'event' ? 'events' : `records/${kind}`}`,
+      event_types: [kind],
+    });
+  }
+  add('last_command', {
+    platform: 'sensor',
+    name: termOf(words.terms, 'records', 'remote') ?? 'Command',
+    state_topic: `${prefix}/${vin}/command`,
+    value_template: '{{ value_json.status }}',
+    json_attributes_topic: `${prefix}/${vin}/command`,
+    entity_category: 'diagnostic',
+  });
+  return components;
+}
+
+/** Topic of the discovery message of a car. */
+export function discoveryTopic({ discovery, vin }: Pick<HomeAssistantOptions, 'discovery' | 'vin'>): string {
+  return `${discovery}/device/vigie_${vin}/config`;
+}
+
+/** Returns the discovery message for a car that has these values. */
+export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>): ExitMessage {
+  const { vin, title, version, prefix, announced } = options;
+  const components = componentsOf(options, known);
+  const gone = Object.entries(announced).filter(([id]) => !components.has(id));
   const text = JSON.stringify({
     device: {
       identifiers: [`vigie_${vin}`],
@@ -65,18 +108,10 @@ export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>
     qos: 1,
     components: {
       ...Object.fromEntries(components),
-      last_command: {
-        platform: 'sensor',
-        name: termOf(words.terms, 'records', 'remote') ?? 'Command',
-        unique_id: `vigie_${vin}_last_command`,
-        state_topic: `${prefix}/${vin}/command`,
-        value_template: '{{ value_json.status }}',
-        json_attributes_topic: `${prefix}/${vin}/command`,
-        entity_category: 'diagnostic',
-      },
+      ...Object.fromEntries(gone.map(([id, platform]) => [id, { platform }])),
     },
   });
-  return { topic: `${discovery}/device/vigie_${vin}/config`, text, retain: true };
+  return { topic: discoveryTopic(options), text, retain: true };
 }
 
 /** Values that describe how the car is built or how it measures, rather than what it does. */

@@ -16,6 +16,14 @@ interface RecordTopicOptions {
 /** Custom signals in the readings of a collision keep their numbers. */
 const NO_CATALOGS = new Catalogs();
 
+/** Returns the message of an event of a monitor; undefined if the exit may not see all that it contains. */
+export function eventMessage({ prefix, vin, sees }: RecordTopicOptions, message: Message): ExitMessage | undefined {
+  const event = seenBody(sees, message, NO_CATALOGS);
+  if (event === undefined) return undefined;
+  const text = JSON.stringify({ event_type: 'event', number: message.seq, event });
+  return { topic: `${prefix}/${vin}/events`, text, retain: false };
+}
+
 /** Returns the message of a record; undefined if the exit may not see it. */
 export function recordMessage(
   { prefix, vin, sees }: RecordTopicOptions,

@@ -1,4 +1,5 @@
 /** Formats values for plain topics. */
+import type { PresentSignal } from '../../agent/signals/view.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import { shownValue } from '../../protocol/interface/json/shown-value.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
@@ -25,4 +26,12 @@ export function valueText(slot: Slot, value: SlotValue, form: TopicForm, { at, s
   }
   if (slot.kind === 'set' && Array.isArray(shown)) return shown.join(',');
   return typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
+}
+
+/** Returns the value of a custom signal as a string: a number, a name or a text; empty while it has no value. */
+export function signalText({ definition, value, changedAt, stale }: PresentSignal, form: TopicForm): string {
+  if (value === undefined || changedAt === undefined) return '';
+  if (form === 'value') return String(value);
+  const { unit } = definition;
+  return JSON.stringify({ value, ...(unit !== undefined && { unit }), at: dateTime(changedAt), stale });
 }

@@ -6,13 +6,14 @@ import type { RecordKind } from '../schema/kind.ts';
 import type { Theft } from '../schema/theft.ts';
 import type { Terms } from './languages.ts';
 
-export const recordWords: Terms<RecordKind> = {
+export const recordWords: Terms<RecordKind | 'event'> = {
   trip: ['Trip', 'Fahrt', 'Trajet'],
   alert: ['Warning', 'Warnung', 'Alerte'],
   collision: ['Collision', 'Kollision', 'Collision'],
   maintenance: ['Service', 'Wartung', 'Entretien'],
   alarm: ['Alarm', 'Alarm', 'Alarme'],
   stolen: ['Theft', 'Diebstahl', 'Vol'],
+  event: ['Monitor event', 'Ereignis eines Monitors', 'Événement d’un moniteur'],
   fault: ['Fault code', 'Fehlercode', 'Code de défaut'],
 };
 

@@ -49,11 +49,7 @@ describePeer('mosquitto', 'a car with exits', () => {
   let client: MqttClient;
   let topics: Topics;
 
-  const start = (): VigieProcess => new VigieProcess(['run', '--config', join(folder, 'vigie.yaml')]);
-
-  beforeAll(async () => {
-    await broker.start();
-    expect((await vigie('keys', 'make', 'cloud', '--dir', join(folder, 'keys'))).status).toBe(0);
+  const configure = (homeAssistant: string, scopes: readonly string[]): void =>
     writeFileSync(
       join(folder, 'vigie.yaml'),
       `configuration: 1
@@ -63,13 +59,31 @@ data: ${join(folder, 'data')}
 can: [{ bus: body, simulated: true }]
 mqtt: { url: mqtt://127.0.0.1:1 }
 commands: { trust: ${join(folder, 'keys/trust.json')} }
+monitors:
+  - monitorId: driven
+    monitor:
+      label: Driven
+      triggerParam:
+        triggers: [{ name: far, data: { data: vehicle.odometer, op: greaterThan, value: ['1'] } }]
+        boolExp: far
 exits:
   mqtt: { url: '${broker.url}' }
   prefix: home/cars
-  homeAssistant: { language: de }
-  scopes: [data:telemetry, data:position, remote:door:write]
+  scopes: [${scopes.join(', ')}]
+  ${homeAssistant}
 `,
     );
+  const start = (): VigieProcess => new VigieProcess(['run', '--config', join(folder, 'vigie.yaml')]);
+
+  beforeAll(async () => {
+    await broker.start();
+    expect((await vigie('keys', 'make', 'cloud', '--dir', join(folder, 'keys'))).status).toBe(0);
+    configure('homeAssistant: { language: de }', [
+      'data:telemetry',
+      'data:position',
+      'data:alert',
+      'remote:door:write',
+    ]);
     client = await connectAsync(broker.url, { clientId: 'watcher' });
     topics = new Topics(client);
     await client.subscribeAsync('#', { qos: 1 });
@@ -89,6 +103,15 @@ exits:
     const text = await topics.until(topic);
     expect(discoveryFaults(topic, text)).toEqual([]);
     expect(text).toContain('Kilometerstand');
+  });
+
+  test('events of monitors arrive', async () => {
+    const event = JSON.parse(await topics.until(`${PREFIX}/events`));
+    expect(event).toMatchObject({
+      event_type: 'event',
+      number: expect.any(Number),
+      event: { monitorId: 'driven', values: [{ data: 'vehicle.odometer', literal: expect.any(String) }] },
+    });
   });
 
   test('vigie status has a line for each exit', async () => {
@@ -132,6 +155,26 @@ exits:
     await client.subscribeAsync('#', { qos: 1 });
     await topics.until(`${PREFIX}/presence`, (text) => text === 'online');
     await topics.until(`${PREFIX}/odometer/mileage`);
+  });
+
+  test('Home Assistant loses the entities of removed scopes, and the device without its section', async () => {
+    const topic = `homeassistant/device/vigie_${VIN}/config`;
+    const restart = async (): Promise<void> => {
+      await car.end('SIGTERM');
+      topics.last.delete(topic);
+      car = start();
+    };
+    configure('homeAssistant: { language: de }', ['data:telemetry']);
+    await restart();
+    const text = await topics.until(topic);
+    expect(discoveryFaults(topic, text)).toEqual([]);
+    const { components } = JSON.parse(text);
+    expect(components).toMatchObject({ position: { platform: 'device_tracker' }, control_doors: { platform: 'lock' } });
+    expect(Object.keys(components.position)).toEqual(['platform']);
+    expect(Object.keys(components.control_doors)).toEqual(['platform']);
+    configure('', ['data:telemetry']);
+    await restart();
+    expect(await topics.until(topic)).toBe('');
   });
 
   test('a bench with --home-assistant is read and commanded by programs of Mosquitto at its own broker', async () => {

@@ -1,6 +1,6 @@
 /**
  * Checks a discovery message as the pages of Home Assistant on MQTT describe it (MQTT integration, and the pages of the
- * platforms sensor, binary_sensor, lock, switch, climate, button, device_tracker). It is written from those pages; Home Assistant
+ * platforms sensor, binary_sensor, lock, switch, climate, button, event, device_tracker). It is written from those pages; Home Assistant
  * itself does not run here.
  */
 
@@ -26,6 +26,7 @@ const platformOptions: Readonly<
     more: ['modes', 'mode_command_template', 'mode_state_topic', 'mode_state_template', 'optimistic'],
   },
   button: { required: ['command_topic'], more: ['payload_press', 'device_class', 'optimistic'] },
+  event: { required: ['state_topic'], more: ['event_types', 'device_class'] },
   device_tracker: { required: ['json_attributes_topic'], more: ['source_type'] },
 };
 const everyEntity = ['platform', 'unique_id', 'name', 'entity_category', 'value_template', 'json_attributes_topic'];
@@ -53,7 +54,7 @@ export function discoveryFaults(topic: string, text: string): string[] {
   if (typeof (origin as Message)?.['name'] !== 'string') faults.push('origin without name');
   const known = ['availability_topic', 'availability_template', 'qos', 'encoding', 'state_topic', 'command_topic'];
   for (const name of Object.keys(shared)) if (!known.includes(name)) faults.push(`shared option ${name}`);
-  const ids = Object.values(components).map((one) => one['unique_id']);
+  const ids = Object.values(components).flatMap((one) => one['unique_id'] ?? []);
   if (new Set(ids).size < ids.length) faults.push('two entities have one unique_id');
   for (const [id, component] of Object.entries(components)) {
     faults.push(...entityFaults(component).map((fault) => `${id}: ${fault}`));
@@ -66,6 +67,8 @@ function entityFaults(entity: Message): string[] {
   const { platform, unique_id: id, name, entity_category: category } = entity;
   const options = platformOptions[String(platform)];
   if (options === undefined) return [`platform ${platform}`];
+  // “Device discovery payload”: a component with its platform only is removed.
+  if (Object.keys(entity).length === 1) return [];
   if (typeof id !== 'string' || id === '') faults.push('no unique_id');
   // Null: the entity has the name of the device.
   if (name !== null && (typeof name !== 'string' || name === '')) faults.push(`name ${name}`);
@@ -79,6 +82,8 @@ function entityFaults(entity: Message): string[] {
   for (const [option, value] of Object.entries(entity)) {
     if (option.endsWith('_topic') && /[#+]/.test(String(value))) faults.push(`${option} has a wildcard`);
   }
+  const types: unknown = entity['event_types'] ?? [];
+  if ((platform === 'event') !== (Array.isArray(types) && types.length > 0)) faults.push(`event types ${types}`);
   const modes: unknown = entity['modes'] ?? [];
   const known = ['auto', 'off', 'cool', 'heat', 'heat_cool', 'dry', 'fan_only'];
   if (!Array.isArray(modes) || modes.some((mode) => !known.includes(mode))) faults.push(`modes ${modes}`);

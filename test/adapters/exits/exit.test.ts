@@ -45,7 +45,7 @@ function startExit(
     },
   };
   const exit = new CarExit({
-    ...{ vin: 'VIN', status, clock, log, link, fed: more.fed ?? [] },
+    ...{ vin: 'VIN', status, clock, log, link, fed: (more.fed ?? []).map(slot) },
     topics: { prefix: 'plain', form: 'value', retain: true, interval: 1_000, ...topics },
     sees: more.sees ?? (() => true),
     describe: (known) => {

@@ -17,6 +17,7 @@ function describeCar(more: Partial<HomeAssistantOptions> = {}, paths = slots.map
   const options: HomeAssistantOptions = {
     ...{ vin: 'VF30A00000B000042', title: 'Car of Anna', version: '1.2.3' },
     ...{ discovery: 'homeassistant', prefix: 'vigie/plain', words: dictionaryOf('en'), may: () => true },
+    ...{ reports: ['alert', 'event'], announced: {} },
     ...more,
   };
   const { topic, text, retain } = discoveryOf(
@@ -34,7 +35,7 @@ describe('the discovery message', () => {
     expect(retain).toBe(true);
     const platforms = new Set(Object.values(components).map(({ platform }) => platform));
     expect(platforms).toEqual(
-      new Set(['sensor', 'binary_sensor', 'device_tracker', 'lock', 'switch', 'climate', 'button']),
+      new Set(['sensor', 'binary_sensor', 'device_tracker', 'lock', 'switch', 'climate', 'button', 'event']),
     );
   });
 
@@ -54,6 +55,29 @@ describe('the discovery message', () => {
       'lastPosition.longitude',
       'lastPosition.latitude',
     ]);
+  });
+
+  test('has an event entity for alerts and one for events of monitors, if the exit sends them', () => {
+    const { components } = describeCar();
+    expect(components['report_alert']).toMatchObject({
+      platform: 'event',
+      state_topic: 'vigie/plain/VF30A00000B000042/records/alert',
+      event_types: ['alert'],
+    });
+    expect(components['report_event']).toMatchObject({
+      state_topic: 'vigie/plain/VF30A00000B000042/events',
+      event_types: ['event'],
+    });
+    expect(Object.keys(describeCar({ reports: [] }).components).filter((id) => id.startsWith('report_'))).toEqual([]);
+  });
+
+  test('an entity of an earlier message that is gone keeps only its platform, which removes it', () => {
+    const announced = { kinetic_speed: 'sensor', odometer_mileage: 'sensor', control_doors: 'lock' };
+    const { topic, text, components } = describeCar({ announced, may: () => false }, ['kinetic.speed']);
+    expect(discoveryFaults(topic, text)).toEqual([]);
+    expect(components['odometer_mileage']).toEqual({ platform: 'sensor' });
+    expect(components['control_doors']).toEqual({ platform: 'lock' });
+    expect(components['kinetic_speed']).toHaveProperty('state_topic');
   });
 
   test('of a car without commands has no entity that sends any', () => {
