@@ -129,6 +129,7 @@ async function runHub(options: Options): Promise<void> {
     ...defined({ vehicle: configuration?.vehicle, clients: configuration?.clients }),
     ...(configuration?.callbacks === undefined ? {} : { callbacks: configuration.callbacks }),
     ...defined({ exits: configuration?.exits }),
+    ...defined({ readings: configuration?.readings }),
     ...(configuration?.retention === undefined ? {} : { retention: configuration.retention }),
     ...(configuration?.signIn === undefined ? {} : { signIn: configuration.signIn }),
     hosts: {

@@ -69,16 +69,24 @@ export const hubSchema = closed('Configuration of a hub', {
     }),
   ),
   database: Type.Optional(
-    closed('PostgreSQL; without it an SQLite file in `data`', {
-      url: line('Database of PostgreSQL', {
-        pattern: '^postgres(ql)?://[^\\s]+$',
-        expected: 'an address such as postgres://vigie@db.example:5432/vigie',
-      }),
+    closed('The database: with `url` PostgreSQL, else an SQLite file in `data`', {
+      url: Type.Optional(
+        line('Database of PostgreSQL', {
+          pattern: '^postgres(ql)?://[^\\s]+$',
+          expected: 'an address such as postgres://vigie@db.example:5432/vigie',
+        }),
+      ),
       passwordFile: Type.Optional(filePath('File that contains only the password')),
       secretFile: Type.Optional(
         filePath(
           'File that contains only the secret that encrypts the keys in the database, the same for all hubs; default `keys/group.secret` in `data`',
         ),
+      ),
+      readings: Type.Optional(
+        line('Days for which each reading is also a row for SQL (docs/exits.md), such as 30d; default: no such rows', {
+          pattern: '^[1-9][0-9]{0,2}d$',
+          expected: 'whole days such as 30d',
+        }),
       ),
     }),
   ),

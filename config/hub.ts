@@ -1,6 +1,7 @@
 /** Loads hub.yaml: validates it and converts it to plain data. */
 
 import { dirname, resolve } from 'node:path';
+import { DAY } from '../protocol/calendar.ts';
 import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { dataScopes, type Scope } from '../protocol/interface/operations/scopes.ts';
@@ -26,6 +27,7 @@ import {
 } from './http.ts';
 import { type HubInput, hubDefaults, hubSchema } from './hub-schema.ts';
 import { type BrokerAddressInput, type BrokerConfiguration, readBroker } from './mqtt.ts';
+import { readDuration } from './quantities.ts';
 
 export interface Listen {
   readonly host: string;
@@ -58,6 +60,8 @@ export interface HubConfiguration {
   readonly broker?: Listen | HubBrokerConfiguration;
   /** If omitted, an SQLite file in `data`. */
   readonly database?: { readonly url: string; readonly passwordFile?: string; readonly secretFile?: string };
+  /** Days for which readings are also rows for SQL. If omitted, there are no such rows. */
+  readonly readings?: number;
   readonly http?: Listen;
   /** Proxies in front of the interface. If omitted, forwarded addresses are ignored. */
   readonly trustedProxies?: readonly string[];
@@ -108,6 +112,8 @@ export function loadHubConfiguration(path: string, environment: Environment): Hu
 function read(input: HubInput, beside: (path: string) => string, findings: Findings): HubConfiguration {
   const broker = readHubBroker(input, beside, findings);
   const database = readDatabase(input, beside, findings);
+  const days = findings.sound('/database') ? input.database?.readings : undefined;
+  const readings = days === undefined ? undefined : readDuration(days) / DAY;
   const signIn = readSignIn(input, beside, findings);
   const exits = readExits(input.exits, beside, findings);
   const retention = findings.sound('/retention') ? input.retention : undefined;
@@ -123,7 +129,7 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
   return {
     ...defined({ name: input.name }),
     data: beside(typeof input.data === 'string' ? input.data : hubDefaults.data),
-    ...defined({ broker, database, http, trustedProxies, tiles, vehicle, clients: user?.clients }),
+    ...defined({ broker, database, readings, http, trustedProxies, tiles, vehicle, clients: user?.clients }),
     ...(input.callbacks === undefined ? {} : { callbacks: readCallbacks(input.callbacks, beside, findings) }),
     ...defined({ exits, retention, signIn, tls, metrics }),
     log: { level: (findings.sound('/log') ? input.log?.level : undefined) ?? hubDefaults.log.level },
@@ -162,6 +168,13 @@ function readDatabase(
 ): HubConfiguration['database'] {
   if (input === undefined || !findings.sound('/database')) return undefined;
   const { url } = input;
+  if (url === undefined) {
+    for (const name of ['passwordFile', 'secretFile'] as const) {
+      if (input[name] === undefined) continue;
+      findings.error(`/database/${name}`, `${name} is for PostgreSQL`, 'add url, or remove it');
+    }
+    return undefined;
+  }
   if (!URL.canParse(url) || new URL(url).pathname.length < 2) {
     const fix = 'write e.g. postgres://vigie@db.example:5432/vigie';
     findings.error('/database/url', 'this is not the address of a database', fix);

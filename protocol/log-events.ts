@@ -353,6 +353,7 @@ export const logEvents = {
   'hub.resend.requested': ['info', 'The hub asks a car for missing messages', 'vin', 'class', 'missing'],
   'hub.retention.failed': ['warn', 'The hub cannot remove old messages; it tries again', 'error'],
   'hub.retention.paused': ['warn', 'The hub removes no old messages until a car confirms its clock'],
+  'hub.reading.unreadable': ['warn', 'The hub cannot unpack the readings of a message', 'vin', 'seq'],
   'hub.retention.removed': ['info', 'The hub removed messages that it kept long enough', 'kind', 'days', 'messages'],
   'hub.retained.unread': ['warn', 'The hub cannot read the retained messages of the broker', 'error'],
   'hub.rollout.failed': ['warn', 'The hub cannot send a configuration to the cars of a fleet; it tries again', 'error'],

@@ -191,7 +191,7 @@ export class Intake {
   }
 
   /** Reports the contents of a commit. */
-  #report({ forgotten, conflicts = [], lives = [], excess = [], deliveries }: Saved): void {
+  #report({ forgotten, conflicts = [], lives = [], excess = [], unreadable = [], deliveries }: Saved): void {
     const { log } = this.#parts;
     for (const { vin, first, ordinal } of lives) {
       if (ordinal < MAX_LIVES) log.warn('hub.life.new', { vin, first });
@@ -204,6 +204,7 @@ export class Intake {
     for (const { vin, class: priority, message } of conflicts) {
       log.warn('hub.number.conflict', { vin, class: priority, seq: message.seq, boot: message.boot });
     }
+    for (const { vin, message } of unreadable) log.warn('hub.reading.unreadable', { vin, seq: message.seq });
     if (forgotten.size > 0) this.#parts.forgotten?.(forgotten);
     if (deliveries !== undefined) this.#tell(deliveries);
   }

@@ -7,6 +7,12 @@ import type { HubLog, Timer, WallClock } from './ports.ts';
 /** Days to keep messages, by kind. Messages of other kinds are kept for ever. */
 export type RetentionDays = Readonly<Partial<Record<Kind, number>>>;
 
+/** Rows of readings are removed like messages of a kind of their own. */
+export type KeptKind = Kind | 'reading';
+
+/** {@link RetentionDays}, and the days to keep rows of readings. If these are omitted, the hub looks for none. */
+export type KeptDays = RetentionDays & { readonly reading?: number };
+
 /** Position of the last checked message of a kind: second of arrival, then id. */
 export interface RetentionPlace {
   readonly second: number;
@@ -20,12 +26,12 @@ export interface RetentionStore {
    */
   confirms(now: number, tolerance: number): Promise<boolean>;
   /**
-   * Removes messages of a kind that arrived before `before`, with their records, in one commit: at most 500 that follow
+   * Removes messages of a kind, or readings, that arrived before `before`, with their records, in one commit: at most 500 that follow
    * `place`. Keeps messages that report an alert or a fault as still active, and messages that wait for a receiver.
    * `next`: position for the next call. If omitted, no older messages are left to check.
    */
   removeBefore(
-    kind: Kind,
+    kind: KeptKind,
     before: number,
     place?: RetentionPlace,
   ): Promise<{ readonly removed: number; readonly next?: RetentionPlace }>;
@@ -33,7 +39,7 @@ export interface RetentionStore {
 
 interface RetentionParts {
   readonly store: RetentionStore;
-  readonly days: RetentionDays;
+  readonly days: KeptDays;
   readonly clock: WallClock;
   readonly after: Timer;
   /** Drops messages of unregistered cars that are older than the days of their kind. */
@@ -51,7 +57,7 @@ const COMMITS = 10;
 const REST = 600;
 
 interface Sweep {
-  readonly kind: Kind;
+  readonly kind: KeptKind;
   readonly days: number;
   place: RetentionPlace | undefined;
   removed: number;
@@ -66,7 +72,7 @@ export class Retention {
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
-    this.#sweeps = (Object.entries(parts.days) as [Kind, number][]).map(([kind, days]) => {
+    this.#sweeps = (Object.entries(parts.days) as [KeptKind, number][]).map(([kind, days]) => {
       return { kind, days, place: undefined, removed: 0, rest: 0 };
     });
     this.#looks = new Looks({ after: parts.after, every: EVERY, look: () => this.#look() });
@@ -110,7 +116,7 @@ export class Retention {
     const { store, removed: count, log } = this.#parts;
     const { kind, days } = sweep;
     const { removed, next } = await store.removeBefore(kind, before, sweep.place);
-    if (removed > 0) count(kind, removed);
+    if (removed > 0 && kind !== 'reading') count(kind, removed);
     sweep.removed += removed;
     sweep.place = next;
     if (next !== undefined) return;

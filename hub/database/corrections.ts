@@ -29,6 +29,12 @@ export function* keepCorrections(corrections: CommitChanges['corrections'], last
       boot,
       clockNumber('none'),
     ];
+    yield [
+      'UPDATE readings SET at = at + ?, boot = NULL WHERE vehicle = ? AND boot = ? AND boot IS NOT NULL',
+      by,
+      vehicle,
+      boot,
+    ];
     for (const kind of seriesKinds) {
       const own = [vehicle, classOf(kind), boot, kindNumber(kind), clockNumber('none')];
       if (kind !== 'telemetry') yield [`UPDATE messages SET at = at + ? WHERE ${OF_START}`, by, ...own];

@@ -32,6 +32,7 @@ import { keepDeliveries, MOST_WAITING } from './event-deliveries.ts';
 import { ANY_FORGOTTEN, forgottenDigest } from './forgotten.ts';
 import { newsOf } from './news.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
+import { READING_COLUMNS, readingRows } from './readings.ts';
 import { IN_USE } from './registry.ts';
 import { keepMonitors, NEW_CAR, newLifeMonitors } from './reported-monitors.ts';
 import { configurationStatements } from './rollouts.ts';
@@ -76,6 +77,7 @@ export class SqliteMessageStore implements MessageStore {
   readonly #idOf: IdOf;
   readonly #news: Pick<NewsListener, 'arrived'> | undefined;
   readonly #limit: number;
+  readonly #readings: boolean;
   /** Committed Status by the id of the vehicle. */
   readonly #statuses = new Map<number, VehicleStatus>();
   /** Id of the newest message. An id is never used again, also after its message was deleted: exits count on it. */
@@ -83,17 +85,22 @@ export class SqliteMessageStore implements MessageStore {
   /** Differs after another process has written to the file, which may have erased a car. */
   #version: unknown;
 
-  /** `news` is notified of each commit. `limit`: largest number of events that wait for one receiver. */
+  /**
+   * `news` is notified of each commit. `limit`: largest number of events that wait for one receiver. `readings`: true to
+   * also store each reading as a row.
+   */
   constructor(
     database: SqliteDatabase,
     idOf: IdOf,
     news?: Pick<NewsListener, 'arrived'>,
     limit: number = MOST_WAITING,
+    readings = false,
   ) {
     this.#database = database;
     this.#idOf = idOf;
     this.#news = news;
     this.#limit = limit;
+    this.#readings = readings;
   }
 
   async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
@@ -147,6 +154,7 @@ export class SqliteMessageStore implements MessageStore {
   #writeChanges(placed: readonly PlacedMessage[]): {
     readonly statuses: ReadonlyMap<number, VehicleStatus>;
     readonly deliveries: KeptDeliveries;
+    readonly unreadable?: readonly CarMessage[];
   } {
     const changes = changesOf(placed);
     for (const [vehicle, at] of changes.heard) {
@@ -154,13 +162,26 @@ export class SqliteMessageStore implements MessageStore {
     }
     const statuses = new Map([...changes.statuses].map(([vehicle, own]) => [vehicle, this.#keepStatus(vehicle, own)]));
     this.#database.perform(keepCorrections(changes.corrections, this.#lastUsedId()));
+    const unreadable = this.#keepReadings(placed);
     for (const record of changes.records) this.#keepRecord(record);
     keepReports(this.#database, changes.reports);
     for (const one of placed) {
       for (const [sql, ...values] of configurationStatements(one.vehicle, one)) this.#database.run(sql, ...values);
     }
     this.#database.perform(keepMonitors(changes.monitors));
-    return { statuses, deliveries: this.#database.perform(keepDeliveries(changes.events, this.#limit)) };
+    return { statuses, ...unreadable, deliveries: this.#database.perform(keepDeliveries(changes.events, this.#limit)) };
+  }
+
+  /** Stores the readings of new telemetry as rows. Returns the messages that cannot be read. */
+  #keepReadings(placed: readonly PlacedMessage[]): Pick<Saved, 'unreadable'> {
+    if (!this.#readings) return {};
+    const unreadable: CarMessage[] = [];
+    const lateness = ({ vehicle, message }: PlacedMessage): number =>
+      message.clock === 'none' ? this.#behind(vehicle, message.boot) : 0;
+    for (const row of readingRows(placed, lateness, (one) => unreadable.push(one))) {
+      this.#database.run(`INSERT INTO readings (${READING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, ...row);
+    }
+    return unreadable.length === 0 ? {} : { unreadable };
   }
 
   #writeNumbers({ vehicle, class: priority, value, received }: ChangedNumbers): void {

@@ -237,6 +237,7 @@ export class SqlRegistry implements Registry {
     await this.#forgetDeliveries(vin);
     await inParts('records', 'collection, id');
     await inParts('messages', 'class, seq, boot');
+    await inParts('readings', 'path');
     const ofVehicle = (table: string): SqlStatement => [`DELETE FROM ${table} WHERE vehicle = ${VEHICLE}`, vin];
     const erased = await this.#database.erase([
       // This comes first, in the order in which hubs take in messages of a car, so that they cannot deadlock.
@@ -276,6 +277,7 @@ export class SqlRegistry implements Registry {
         'lives',
         'status',
         'messages',
+        'readings',
       ].map(ofVehicle),
       ["DELETE FROM refused WHERE topic LIKE '%' || ? || '%' RETURNING id", vin],
       CHANGED,

@@ -3,13 +3,16 @@
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { type Kind, kinds, recordKinds } from '../../protocol/schema/kind.ts';
-import type { RetentionPlace, RetentionStore } from '../core/retention.ts';
+import type { KeptKind, RetentionPlace, RetentionStore } from '../core/retention.ts';
 import { chunks } from './event-deliveries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import { clockNumber, kindNumber, type SqlRow, type SqlValue } from './rows.ts';
 
 /** Number of messages in one commit. */
 const BATCH = 500;
+/** Number of rows of readings in one commit. */
+const READINGS = 10_000;
+const START: RetentionPlace = { second: Number.MIN_SAFE_INTEGER, id: 0 };
 /** Number of newest messages of each kind that confirm the clock of the hub. */
 const WITNESSES = 10;
 
@@ -43,10 +46,11 @@ export class SqlRetention implements RetentionStore {
   }
 
   async removeBefore(
-    kind: Kind,
+    kind: KeptKind,
     before: number,
-    place: RetentionPlace = { second: Number.MIN_SAFE_INTEGER, id: 0 },
+    place: RetentionPlace = START,
   ): Promise<{ readonly removed: number; readonly next?: RetentionPlace }> {
+    if (kind === 'reading') return this.#removeReadings(before);
     const more = ofRecords.has(kind) ? ', payload' : kind === 'event' ? `, ${WAITS} AS waits` : '';
     const rows = await this.#database.select(
       `SELECT id, vehicle, received / 1000 AS second, boot, seq${more} FROM messages
@@ -63,6 +67,18 @@ export class SqlRetention implements RetentionStore {
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH) return { removed };
     return { removed, next: { second: last['second'] as number, id: last['id'] as number } };
+  }
+
+  /** PostgreSQL drops partitions instead, and has no `rowid`. */
+  async #removeReadings(before: number): ReturnType<RetentionStore['removeBefore']> {
+    const [removed = []] = await this.#database.erase([
+      [
+        `DELETE FROM readings WHERE rowid IN (SELECT rowid FROM readings WHERE received < ? ORDER BY received LIMIT ${READINGS})
+         RETURNING 1 AS n`,
+        before,
+      ],
+    ]);
+    return { removed: removed.length, ...(removed.length === READINGS && { next: START }) };
   }
 
   /** Removes messages. Resolves with the number of removed messages. */

@@ -4,6 +4,7 @@ import { reasonOf, VigieError } from '../../protocol/errors.ts';
 import { ensureAudit } from './audit.ts';
 import { addedSince6, FORMAT, otherFormat, SQLITE, tables } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
+import { sqliteReadings } from './reading-tables.ts';
 import { FILL_RECORD_COUNTS, sqliteCounts } from './record-counts.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import type { SqlSteps } from './steps.ts';
@@ -178,7 +179,7 @@ export class SqliteDatabase implements RegistryDatabase {
     if (found === FORMAT) return;
     const counts = sqliteCounts(SQLITE);
     if (found === 6) {
-      const changes = `${addedSince6(SQLITE)} ${counts} ${FILL_RECORD_COUNTS}; PRAGMA user_version = ${FORMAT}`;
+      const changes = `${addedSince6(SQLITE)} ${counts} ${FILL_RECORD_COUNTS}; ${sqliteReadings} PRAGMA user_version = ${FORMAT}`;
       this.transaction(() => this.#database.exec(changes));
       return;
     }
@@ -188,7 +189,9 @@ export class SqliteDatabase implements RegistryDatabase {
         where: this.#where,
       });
     }
-    this.transaction(() => this.#database.exec(`${tables(SQLITE)} ${counts} PRAGMA user_version = ${FORMAT}`));
+    this.transaction(() =>
+      this.#database.exec(`${tables(SQLITE)} ${counts} ${sqliteReadings} PRAGMA user_version = ${FORMAT}`),
+    );
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { Clock, Log } from '../../agent/ports.ts';
 import { idOf } from '../../assembly/view.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { AuditReport } from '../core/audit.ts';
 import type { DeliveryStore } from '../core/deliveries.ts';
 import type { DueTimesStore } from '../core/due-times.ts';
@@ -20,7 +21,7 @@ import type {
   VehicleReader,
 } from '../core/ports.ts';
 import type { Registry } from '../core/registry.ts';
-import type { RetentionDays, RetentionStore } from '../core/retention.ts';
+import type { KeptDays, RetentionDays, RetentionStore } from '../core/retention.ts';
 import type { RolloutStore } from '../core/rollout-store.ts';
 import type { DiskReader } from '../core/trends.ts';
 import { UNREGISTERED_BOUNDS, type UnregisteredBounds, type UnregisteredStore } from '../core/unregistered.ts';
@@ -45,6 +46,8 @@ import {
   sqliteExits,
   UNREGISTERED_LOCK,
 } from '../database/index.ts';
+import { addPaths } from '../database/readings.ts';
+import type { Select } from '../database/rows.ts';
 
 /** Parts of a hub's database. */
 export interface HubDatabase {
@@ -60,6 +63,8 @@ export interface HubDatabase {
   readonly dueTimes: DueTimesStore;
   readonly exits: ExitStore;
   readonly retention: RetentionStore;
+  /** Days to keep rows of readings; 0 to remove those of an earlier setting. Undefined if there are none. */
+  readonly readingDays: number | undefined;
   readonly unregistered: UnregisteredStore;
   readonly locks: HubLocks;
   readonly disk: DiskReader;
@@ -69,16 +74,29 @@ export interface HubDatabase {
   close(): Promise<void>;
 }
 
+interface DatabaseOptions {
+  readonly bounds?: UnregisteredBounds;
+  /** Days to keep rows of readings. If omitted, readings are not stored as rows. */
+  readonly readings?: number | undefined;
+}
+
+/** Returns the days to keep rows of readings (`readingDays`). */
+async function readingDays(select: Select, days: number | undefined): Promise<number | undefined> {
+  if (days !== undefined) return days;
+  return (await select('SELECT 1 AS n FROM readings LIMIT 1')).length === 0 ? undefined : 0;
+}
+
 export async function onSqlite(
   file: string,
   limit: number,
   log: Log,
-  bounds: UnregisteredBounds = UNREGISTERED_BOUNDS,
+  { bounds = UNREGISTERED_BOUNDS, readings }: DatabaseOptions = {},
 ): Promise<HubDatabase> {
   const database = await SqliteDatabase.open(file);
+  await database.write([addPaths()]);
   const news = new LocalNews((error) => log.error('hub.news.failed', { error: String(error) }));
   return {
-    store: new SqliteMessageStore(database, idOf, news, limit),
+    store: new SqliteMessageStore(database, idOf, news, limit, readings !== undefined),
     reader: new SqlReader(database.select),
     overviewReader: new SqlOverview(database.select),
     audit: new SqliteCommandStore(database),
@@ -90,6 +108,7 @@ export async function onSqlite(
     dueTimes: new SqlDueTimes(database),
     exits: new SqlExits(database, sqliteExits(database.select)),
     retention: new SqlRetention(database, ''),
+    readingDays: await readingDays(database.select, readings),
     unregistered: new SqlUnregistered(database, '', bounds),
     // The lock of the directory guarantees that no other hub uses the file.
     locks: {
@@ -110,19 +129,18 @@ export async function hubClock(database: string | undefined, own: Clock): Promis
   return DatabaseClock.open(database, own);
 }
 
-interface PostgresParts {
+interface PostgresParts extends DatabaseOptions {
   /** Largest number of events that wait for one receiver. */
   readonly limit: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly bounds?: UnregisteredBounds;
   readonly retention?: RetentionDays | undefined;
 }
 
 /** Opens PostgreSQL. Loads the client library only here, so that a hub on SQLite does not load it. */
 export async function onPostgres(
   url: string,
-  { limit, clock, log, bounds, retention: days = {} }: PostgresParts,
+  { limit, clock, log, bounds, readings, retention: days = {} }: PostgresParts,
 ): Promise<HubDatabase> {
   const {
     PartitionedRetention,
@@ -135,13 +153,15 @@ export async function onPostgres(
     postgresExits,
   } = await import('../database/postgres/index.ts');
   const database = await PostgresDatabase.open(url, log, days);
+  await database.write([addPaths()]);
+  const kept: KeptDays = { ...days, ...defined({ reading: readings }) };
   const after: Timer = (delay, due) => clock.after(delay, due);
   const news = new PostgresNews({ url, log, after });
   await news.begin();
-  const partitions = new Partitions({ database, days, clock, after, log });
+  const partitions = new Partitions({ database, days: kept, clock, after, log });
   await partitions.begin();
   return {
-    store: new PostgresMessageStore(database, idOf, limit),
+    store: new PostgresMessageStore(database, idOf, limit, readings !== undefined),
     reader: new SqlReader(database.select),
     overviewReader: new SqlOverview(database.select),
     audit: new PostgresCommandStore(database),
@@ -152,7 +172,8 @@ export async function onPostgres(
     deliveries: new SqlDeliveries(database, postgresDeliveries),
     dueTimes: new SqlDueTimes(database),
     exits: new SqlExits(database, postgresExits(database)),
-    retention: new PartitionedRetention(database, days),
+    retention: new PartitionedRetention(database, kept),
+    readingDays: await readingDays(database.select, readings),
     unregistered: new SqlUnregistered(database, UNREGISTERED_LOCK, bounds),
     locks: new PostgresLocks(url),
     disk: postgresDisk(database.select),

@@ -20,11 +20,11 @@ export function openDirectory({ options, log, teardowns }: HubStart): void {
 
 /** Opens PostgreSQL or the SQLite file. For each receiver, at most `limit` notifications may wait. */
 export async function openDatabase({ options, clock, log, teardowns }: HubStart, limit: number): Promise<HubDatabase> {
-  const { data, database: url, retention } = options;
+  const { data, database: url, retention, readings } = options;
   const database =
     url === undefined
-      ? await onSqlite(makeDatabaseFile(data, log), limit, log)
-      : await onPostgres(url, { limit, clock, log, retention });
+      ? await onSqlite(makeDatabaseFile(data, log), limit, log, { readings })
+      : await onPostgres(url, { limit, clock, log, retention, readings });
   teardowns.unshift(database.close);
   return database;
 }

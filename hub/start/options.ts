@@ -58,6 +58,8 @@ export interface HubOptions {
   readonly signIn?: SignInConfiguration;
   /** Receivers of the values of all cars. */
   readonly exits?: ExitsConfiguration;
+  /** Days to keep readings as rows for SQL. If omitted, there are no such rows. */
+  readonly readings?: number;
   /** Retention of messages. If omitted, messages are kept for ever. */
   readonly retention?: RetentionDays;
   readonly clock: Clock;

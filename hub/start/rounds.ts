@@ -1,6 +1,7 @@
 /** Regular work: requests for missing messages, roll-outs, correction of due times, removal of old messages. */
 import { randomUUID } from 'node:crypto';
 import { Backoff } from '../../agent/backoff.ts';
+import { defined } from '../../protocol/defined.ts';
 import { DueTimes } from '../core/due-times.ts';
 import { ResendRequests } from '../core/resend.ts';
 import { Retention } from '../core/retention.ts';
@@ -34,7 +35,7 @@ export function startRounds(
   const resends = new ResendRequests({ ...asking, store: database.reader, wait: waitOf(RESEND) });
   const removed: ConstructorParameters<typeof Retention>[0]['removed'] = (kind, messages) =>
     measures.removed(kind, messages);
-  const days = options.retention ?? {};
+  const { retention = {} } = options;
   const rounds = [
     resends,
     new Rollouts({ ...asking, store: database.rollouts, wait: waitOf(ROLLOUT) }),
@@ -42,9 +43,12 @@ export function startRounds(
     new Retention({
       ...shared,
       store: database.retention,
-      days,
+      days: { ...retention, ...defined({ reading: database.readingDays }) },
       removed,
-      expire: async (now) => measures.droppedUnregistered(await expireUnregistered(database.unregistered, days, now)),
+      ...(Object.keys(retention).length > 0 && {
+        expire: async (now: number) =>
+          measures.droppedUnregistered(await expireUnregistered(database.unregistered, retention, now)),
+      }),
     }),
   ];
   for (const round of rounds) {

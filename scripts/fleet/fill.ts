@@ -8,7 +8,7 @@ import { idOf } from '../../assembly/view.ts';
 import { type CarMessage, readMessage, recordPlaceOf } from '../../hub/core/message.ts';
 import { VehicleStatus } from '../../hub/core/vehicle-status.ts';
 import { PostgresDatabase } from '../../hub/database/postgres/index.ts';
-import { makePartitions, partitionDays } from '../../hub/database/postgres/partition-tables.ts';
+import { makePartitions, messagesTable, partitionDays } from '../../hub/database/postgres/partition-tables.ts';
 import { FILL_RECORD_COUNTS } from '../../hub/database/record-counts.ts';
 import { clockNumber, kindNumber } from '../../hub/database/rows.ts';
 import { DAY } from '../../protocol/calendar.ts';
@@ -55,7 +55,7 @@ export async function fillDatabase(options: FillOptions): Promise<boolean> {
   const { url, cars, messages } = options;
   const database = await PostgresDatabase.open(url, silent);
   const period = { from: FILLED_TO - FILLED_DAYS * DAY, to: FILLED_TO + DAY, days: partitionDays(undefined) };
-  await database.transaction((execute) => makePartitions(execute, 'telemetry', period));
+  await database.transaction((execute) => makePartitions(execute, messagesTable('telemetry'), period));
   await database.close();
   const drive = await recordDrive(20);
   const rows = carMessages(drive, messages).map(rowOf);

@@ -89,6 +89,15 @@ database: { url: 'postgres://vigie@db.example/vigie', passwordFile: password }
   });
 });
 
+test('readings as rows can be configured for some days, with PostgreSQL and with an SQLite file', () => {
+  const { configuration, diagnostics } = load('hub: 1\ndatabase: { readings: 30d }\n');
+  expect(diagnostics).toEqual([]);
+  expect(configuration?.readings).toBe(30);
+  expect(configuration?.database).toBeUndefined();
+  const both = load("hub: 1\ndatabase: { url: 'postgres://vigie@db.example/vigie', readings: 7d }\n").configuration;
+  expect([both?.readings, both?.database]).toEqual([7, { url: 'postgres://vigie@db.example/vigie' }]);
+});
+
 test('every fault is listed with its line, the reason and advice', () => {
   expect(
     findingsOf(`hub: 1
@@ -134,6 +143,12 @@ test.each([
     "database: { url: 'postgres://db.example' }",
     [/:2: error: this is not the address of a database .*write e\.g\. postgres:/],
   ],
+  [
+    'the password of an SQLite file',
+    'database: { passwordFile: password }',
+    [/:2: error: passwordFile is for PostgreSQL .*add url/],
+  ],
+  ['a part of a day', 'database: { readings: 36h }', [/:2: error: readings must be whole days such as 30d, not "36h"/]],
   [
     'a receive maximum that MQTT does not have',
     "broker: { url: 'mqtt://b', receiveMaximum: 0 }",

@@ -8,6 +8,8 @@ import { defined } from '../../protocol/defined.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
+import { telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
+import { slotAt } from '../../protocol/slots.ts';
 import { NOON, ONE, OTHER, payloadOf, received, trip } from '../hub/messages.ts';
 import { rightBodies } from '../rig/interface-bodies.ts';
 import { plainSql } from '../rig/sql-sources.ts';
@@ -127,6 +129,7 @@ function order(id: string): NewCommand {
 }
 
 const points = [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
+const speed = telemetryFromReadings([{ slot: slotAt('kinetic.speed'), at: NOON, value: 9 }]);
 const way = received('waypoint', { points }, { seq: 0, boot: 3, clock: 'none' });
 
 async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
@@ -143,6 +146,7 @@ async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
       received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: 12 } } } as never, { seq: 0 }),
       received('gap', { class: 2, count: 2, numbers: [[2, 3]] }, { seq: 0 }),
       way,
+      received('telemetry', speed, { boot: 3, clock: 'none' }),
       received('hello', hello, { seq: 1, boot: 3 }),
       received('fault', fault, { seq: 5000 }),
       received('remote', { remoteActionId: 'a1', type: 'Doors', status: 'Success' }, { seq: 0 }),
@@ -160,6 +164,7 @@ async function removeOld({ retention, store }: HubDatabase): Promise<void> {
   await retention.confirms(NOON, 1);
   for (const kind of ['fault', 'trip', 'waypoint', 'event'] as const) await retention.removeBefore(kind, NOON + 1);
   // Later than the newest partition of PostgreSQL.
+  await retention.removeBefore('reading', Date.UTC(2200, 0));
   await retention.removeBefore('telemetry', Date.UTC(2200, 0));
   // The message arrives again after its row was removed.
   await store.save([way], []);

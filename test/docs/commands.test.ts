@@ -96,7 +96,7 @@ describe.each(typed)('%s', (name, sessions) => {
 
 describe('examples that are not typed', () => {
   test('examples that are not typed have another fence or are indented', () => {
-    const known = ['sh', 'text', 'yaml', 'json', 'js', 'ts', 'mermaid', ''];
+    const known = ['sh', 'text', 'yaml', 'json', 'sql', 'js', 'ts', 'mermaid', ''];
     for (const name of pages) {
       for (const { language, line } of blocksOf(read(name))) expect(known, `${name}:${line}`).toContain(language);
     }

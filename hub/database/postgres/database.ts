@@ -249,11 +249,12 @@ export function numbered(sql: string): string {
   return sql.replace(/\?/g, () => `$${++number}`);
 }
 
-/** Returns rows as columns for `unnest`. Passes numbers as array text: otherwise `pg` checks each one for escapes. */
+/** Returns rows as columns for `unnest`. Passes numbers and NULL as array text: otherwise `pg` checks each one for escapes. */
 export function columns(rows: readonly (readonly unknown[])[]): (unknown[] | string)[] {
   return (rows[0] ?? []).map((_, column) => {
     const values = rows.map((row) => row[column]);
-    return values.every((value) => typeof value === 'number') ? `{${values.join(',')}}` : values;
+    const isPlain = values.every((value) => typeof value === 'number' || value === null);
+    return isPlain ? `{${values.map((value) => value ?? 'NULL').join(',')}}` : values;
   });
 }
 

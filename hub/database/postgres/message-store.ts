@@ -41,6 +41,7 @@ import type { Execute } from './execute.ts';
 import { keepLives } from './lives.ts';
 import { notify } from './news.ts';
 import { CommitNumbers, type OwnMessage } from './numbers.ts';
+import { keepReadings } from './readings.ts';
 import { behindOf, keepRecords, lateness } from './records.ts';
 import { sortMessages } from './repetitions.ts';
 import { type KnownStatus, StatusKeeper } from './statuses.ts';
@@ -53,12 +54,14 @@ export class PostgresMessageStore implements MessageStore {
   readonly #idOf: IdOf;
   readonly #statuses = new StatusKeeper();
   readonly #limit: number;
+  readonly #readings: boolean;
 
-  /** @param limit largest number of events that wait for one receiver */
-  constructor(database: PostgresDatabase, idOf: IdOf, limit: number = MOST_WAITING) {
+  /** `limit`: largest number of events that wait for one receiver. `readings`: true to also store each reading as a row. */
+  constructor(database: PostgresDatabase, idOf: IdOf, limit: number = MOST_WAITING, readings = false) {
     this.#database = database;
     this.#idOf = idOf;
     this.#limit = limit;
+    this.#readings = readings;
   }
 
   async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
@@ -114,6 +117,7 @@ export class PostgresMessageStore implements MessageStore {
     if (kept.length === 0) return { ...cars, fresh: [], lives, excess, statuses };
     const changed = await this.#statuses.keep(execute, changes.statuses);
     await perform(execute, keepCorrections(changes.corrections));
+    const skipped = this.#readings ? await keepReadings(execute, kept) : {};
     await keepRecords(execute, changes.records);
     await keepReports(execute, changes.reports);
     for (const one of kept) {
@@ -129,6 +133,7 @@ export class PostgresMessageStore implements MessageStore {
       conflicts: own.filter(({ payload }) => twice.has(payload)),
       lives,
       excess,
+      ...skipped,
       deliveries,
       statuses: changed,
     };

@@ -3,15 +3,23 @@
  * that store messages wait behind it.
  */
 import { DAY } from '../../../protocol/calendar.ts';
-import type { Kind } from '../../../protocol/schema/kind.ts';
 import { Looks } from '../../core/looks.ts';
 import type { HubLog, Timer, WallClock } from '../../core/ports.ts';
-import type { RetentionDays, RetentionPlace, RetentionStore } from '../../core/retention.ts';
+import type { KeptDays, KeptKind, RetentionPlace, RetentionStore } from '../../core/retention.ts';
 import { SqlRetention } from '../retention.ts';
 import type { PostgresDatabase } from './database.ts';
 import type { Execute } from './execute.ts';
-import { dropOldest, makePartitions, partitionDays, partitionsOf, removeRows } from './partition-tables.ts';
-import { isPartitioned, partitionedKinds } from './schema.ts';
+import {
+  dropOldest,
+  makePartitions,
+  messagesTable,
+  type PartitionedTable,
+  partitionDays,
+  partitionsOf,
+  readingsTable,
+  removeRows,
+} from './partition-tables.ts';
+import { isPartitioned, type PartitionedKind, partitionedKinds } from './schema.ts';
 
 /** Time in ms for which partitions are made ahead. */
 const AHEAD_MS = 3 * DAY;
@@ -27,8 +35,8 @@ const START: RetentionPlace = { second: Number.MIN_SAFE_INTEGER, id: 0 };
 
 interface PartitionsParts {
   readonly database: PostgresDatabase;
-  /** Days to keep messages, by kind. */
-  readonly days: RetentionDays;
+  /** Days to keep messages, by kind, and readings. Without the latter, there are no partitions of readings. */
+  readonly days: KeptDays;
   readonly clock: WallClock;
   readonly after: Timer;
   readonly log: HubLog;
@@ -59,14 +67,18 @@ export class Partitions {
     const { database, days, clock, log } = this.#parts;
     const now = Math.round(clock.now());
     try {
-      for (const kind of partitionedKinds) {
+      for (const kind of [...partitionedKinds, ...(days.reading ? (['reading'] as const) : [])]) {
         const asked = { from: now, to: now + AHEAD_MS, days: partitionDays(days[kind]) };
-        await changing(database, (execute) => makePartitions(execute, kind, asked));
+        await changing(database, (execute) => makePartitions(execute, tableOf(kind), asked));
       }
     } catch (error) {
       log.warn('hub.partitions.failed', { error: (error as Error).message });
     }
   }
+}
+
+function tableOf(kind: PartitionedKind | 'reading'): PartitionedTable {
+  return kind === 'reading' ? readingsTable : messagesTable(kind);
 }
 
 /**
@@ -93,10 +105,10 @@ async function changing<T>(
 /** Removes old messages: partitions as a whole, and single rows outside partitions and in wide ones. */
 export class PartitionedRetention implements RetentionStore {
   readonly #database: PostgresDatabase;
-  readonly #days: RetentionDays;
+  readonly #days: KeptDays;
   readonly #rows: SqlRetention;
 
-  constructor(database: PostgresDatabase, days: RetentionDays = {}) {
+  constructor(database: PostgresDatabase, days: KeptDays = {}) {
     this.#database = database;
     this.#days = days;
     this.#rows = new SqlRetention(database, 'FOR UPDATE');
@@ -107,20 +119,21 @@ export class PartitionedRetention implements RetentionStore {
   }
 
   async removeBefore(
-    kind: Kind,
+    kind: KeptKind,
     before: number,
     place?: RetentionPlace,
   ): Promise<{ readonly removed: number; readonly next?: RetentionPlace }> {
-    if (!isPartitioned(kind)) return this.#rows.removeBefore(kind, before, place);
-    const partitions = await this.#database.transaction((execute) => partitionsOf(execute, kind));
+    if (kind !== 'reading' && !isPartitioned(kind)) return this.#rows.removeBefore(kind, before, place);
+    const whole = tableOf(kind);
+    const partitions = await this.#database.transaction((execute) => partitionsOf(execute, whole));
     if (partitions.some(({ to }) => to <= before)) {
-      const removed = await changing(this.#database, (execute) => dropOldest(execute, kind, before));
+      const removed = await changing(this.#database, (execute) => dropOldest(execute, whole, before));
       return removed === undefined ? { removed: 0 } : { removed, next: START };
     }
     const width = partitionDays(this.#days[kind]) * DAY;
     const wide = partitions.filter(({ from, to }) => from < before && to - from > width);
-    for (const table of [`messages_${kind}_other`, ...wide.map((one) => one.table)]) {
-      const removed = await this.#database.transaction((execute) => removeRows(execute, table, kind, before));
+    for (const table of [`${whole.name}_other`, ...wide.map((one) => one.table)]) {
+      const removed = await this.#database.transaction((execute) => removeRows(execute, table, whole, before));
       if (removed > 0) return { removed, next: START };
     }
     return { removed: 0 };

@@ -2,7 +2,9 @@
 import type { Kind } from '../../../protocol/schema/kind.ts';
 import { isSeries } from '../../core/message.ts';
 import { BY_ARRIVAL, eventIndexes, messageTables, type SqlTypes, seriesIndex, tables } from '../format.ts';
+import { readingTables } from '../reading-tables.ts';
 import { kindNumber } from '../rows.ts';
+import { readingSql } from './reading-tables.ts';
 import { postgresCounts } from './record-counts.ts';
 
 /**
@@ -61,10 +63,14 @@ export const messageSchema = messageTables(POSTGRES);
 /** Counts of records only, likewise. */
 export const countSchema = postgresCounts(POSTGRES);
 
+/** Readings and views only, likewise. */
+export const readingSchema = readingTables(POSTGRES, readingSql);
+
 export const schema = `${tables(POSTGRES)}
   -- Hubs before format 7 name the first sequence: they cannot store messages here, which they would store twice.
   ALTER SEQUENCE vehicles_id_seq RENAME TO vehicle_ids;
   ${countSchema}
+  ${readingSchema}
   -- These rows change with every message of a car. The new version finds room on the page of the old one, where it needs
   -- no entry in an index (heap-only tuples) and the next change clears the old one away.
   ALTER TABLE status SET (fillfactor = 50, toast_tuple_target = 4080);

@@ -11,8 +11,8 @@ import { addedSince6, FORMAT } from '../format.ts';
 import { FILL_RECORD_COUNTS } from '../record-counts.ts';
 import { kindNumber } from '../rows.ts';
 import type { Execute } from './execute.ts';
-import { makePartitions, partitionDays } from './partition-tables.ts';
-import { countSchema, isPartitioned, messageSchema, type PartitionedKind, POSTGRES } from './schema.ts';
+import { makePartitions, messagesTable, partitionDays } from './partition-tables.ts';
+import { countSchema, isPartitioned, messageSchema, type PartitionedKind, POSTGRES, readingSchema } from './schema.ts';
 
 /** Format that is upgraded. */
 export const PREVIOUS_FORMAT = 6;
@@ -37,6 +37,7 @@ export async function beginUpgrade(execute: Execute): Promise<void> {
      ALTER TABLE trusted_keys ALTER document SET STATISTICS 0;
      ${countSchema}
      ${FILL_RECORD_COUNTS};
+     ${readingSchema}
      SELECT setval('messages_id_seq', last_value, is_called) FROM messages_6_id_seq;
      -- The second of arrival up to which the messages of a kind were moved.
      CREATE TABLE upgrade (kind smallint PRIMARY KEY, second bigint NOT NULL);
@@ -83,5 +84,5 @@ async function moveNext(execute: Execute, kind: Kind, days: RetentionDays): Prom
 async function makePast(execute: Execute, kind: PartitionedKind, first: number, retention: RetentionDays) {
   const [{ now } = {}] = await execute('SELECT CAST(extract(epoch FROM now()) * 1000 AS bigint) AS now');
   const [days, to] = [partitionDays(retention[kind]), now as number];
-  await makePartitions(execute, kind, { from: Math.max(first, to - PARTITIONS * days * DAY), to, days });
+  await makePartitions(execute, messagesTable(kind), { from: Math.max(first, to - PARTITIONS * days * DAY), to, days });
 }

@@ -171,6 +171,8 @@ describePeer('initdb', 'PostgreSQL with partitions', () => {
        CREATE INDEX events_of_car ON messages (vehicle, id) WHERE kind = 3;
        CREATE INDEX series_by_time ON messages (vehicle, kind, at) WHERE kind = 1;
        CREATE VIEW series AS SELECT vehicle FROM messages;
+       DROP VIEW vehicle, reading, latest, trip;
+       DROP TABLE readings, paths;
        ALTER TABLE numbers DROP COLUMN unsure_below;
        UPDATE hub_format SET format = 6`,
     );

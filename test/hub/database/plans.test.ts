@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const sources = fileURLToPath(new URL('../../../hub/database/', import.meta.url));
 /** Statements that create tables and triggers. */
-const CREATING: ReadonlySet<string> = new Set(['format.ts', 'record-counts.ts']);
+const CREATING: ReadonlySet<string> = new Set(['format.ts', 'reading-tables.ts', 'record-counts.ts']);
 /** PostgreSQL statements, and the backup, which copies the whole file. */
 const ELSEWHERE: readonly string[] = [
   'extract(epoch FROM clock_timestamp())',
@@ -34,7 +34,7 @@ test('no SQLite statement scans a growing table, and the test covers every state
     return prepare.call(this, sql);
   });
   // At most two events wait for a receiver: older ones are dropped.
-  const hub = await onSqlite(file, 2, new MemoryLog(), FEW);
+  const hub = await onSqlite(file, 2, new MemoryLog(), { bounds: FEW, readings: 30 });
   await useEveryQuery(hub);
   await hub.close();
   vi.restoreAllMocks();

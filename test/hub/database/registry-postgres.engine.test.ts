@@ -20,7 +20,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     const [database, other] = [await PostgresDatabase.open(url, log), await PostgresDatabase.open(url, log)];
     const [{ oid } = {}] = await server.execute(url, 'SELECT oid FROM pg_database WHERE datname = current_database()');
     return {
-      store: new PostgresMessageStore(database, idOf),
+      store: new PostgresMessageStore(database, idOf, undefined, true),
       reader: new PostgresCommandStore(database),
       commands: new PostgresCommandStore(database),
       registry: new SqlRegistry(other),

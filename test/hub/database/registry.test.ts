@@ -24,7 +24,7 @@ hubRegistryContract('SQLite', async () => {
   // The hub keeps the file open while another process changes the registry.
   const [database, other] = [await SqliteDatabase.open(file), await SqliteDatabase.open(file)];
   return {
-    store: new SqliteMessageStore(database, idOf),
+    store: new SqliteMessageStore(database, idOf, undefined, undefined, true),
     reader: new SqlReader(database.select),
     commands: new SqliteCommandStore(database),
     registry: new SqlRegistry(other),

@@ -133,6 +133,9 @@ test('a database of the previous format is upgraded', async () => {
   first.run('DROP TABLE record_counts');
   first.run('DROP TABLE trusted_keys');
   first.run('DROP TABLE exits');
+  for (const view of ['vehicle', 'reading', 'latest', 'trip']) first.run(`DROP VIEW ${view}`);
+  first.run('DROP TABLE readings');
+  first.run('DROP TABLE paths');
   first.run('DROP TABLE audit');
   first.run('ALTER TABLE numbers DROP COLUMN unsure_below');
   first.run('PRAGMA user_version = 6');

@@ -10,4 +10,6 @@ const folder = mkdtempSync(join(tmpdir(), 'vigie-unregistered-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let made = 0;
 
-hubUnregisteredContract('SQLite', (bounds) => onSqlite(join(folder, `${++made}.sqlite`), 100, new MemoryLog(), bounds));
+hubUnregisteredContract('SQLite', (bounds) =>
+  onSqlite(join(folder, `${++made}.sqlite`), 100, new MemoryLog(), { bounds }),
+);
