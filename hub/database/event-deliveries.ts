@@ -261,7 +261,7 @@ function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | unde
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
        delivery = excluded.delivery, next_seq = receivers.next_seq + excluded.next_seq,
        waiting = receivers.waiting + excluded.waiting,
-       look = CASE WHEN receivers.due IS NULL AND (receivers.look IS NULL OR receivers.look > excluded.look)
+       look = CASE WHEN receivers.look IS NULL OR (receivers.due IS NULL AND receivers.look > excluded.look)
          THEN excluded.look ELSE receivers.look END
      RETURNING next_seq, waiting, held, dropped`,
     key,

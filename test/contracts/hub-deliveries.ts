@@ -412,6 +412,32 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await ask('fleet', 'DELETE', `${FLEET}/monitors/${monitorId}`);
     });
 
+    test('a receiver gets later events, although its only event to be tried again went with a car that left', async () => {
+      const one = await receiver();
+      one.behaviour = refuse;
+      const monitorId = await fleetMonitor(one.url);
+      const refused = one.next();
+      await say(SECOND, 'event', eventOf(monitorId));
+      await refused;
+      await hub.stop();
+      await withRegistry((registry) => registry.leave(SECOND, [NORTH], Date.now()));
+      // As a hub does at the time of the retry.
+      await withDatabase(async ({ deliveries }) => {
+        const now = Date.now() + 60_000;
+        const [claimed] = await deliveries.claim({ now, lease: 'l', lasts: 1, proven: false, limit: 1 });
+        const { key, lease, held, tries, due = now, next } = claimed!;
+        const released = { proven: false, now, seen: next };
+        await deliveries.save([{ key, lease, held, tries, due, done: [], lasts: 1, released }]);
+      });
+      await withRegistry((registry) => registry.add(SECOND, [NORTH], Date.now()));
+      one.behaviour = (_, response) => response.writeHead(200).end();
+      await start();
+      const later = eventOf(monitorId);
+      await say(SECOND, 'event', later);
+      await told(one, [idAt(SECOND, later)]);
+      await ask('fleet', 'DELETE', `${FLEET}/monitors/${monitorId}`);
+    });
+
     test('a fleet receives no more events of a car that left, and no events of a forgotten car wait', async () => {
       const one = await receiver();
       one.behaviour = refuse;

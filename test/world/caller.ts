@@ -110,6 +110,14 @@ export class Caller {
     return Math.max(0, ...[...this.sent.values()].map(({ program }) => program?.due ?? 0));
   }
 
+  /** Records a command of the hub. Returns its contents. */
+  ofHub({ car, which }: { readonly car: number; readonly which: number }, id: string, keyId: string, expires: number) {
+    const vin = this.#parts.vins[car] as string;
+    const { kind, body, action } = wishOf(which);
+    this.sent.set(id, { id, vin, kind, action, genuine: true, expires, keyId, counter: 0, cameTrusted: false });
+    return { vin, kind, body: body as object };
+  }
+
   /** A car has reported that it no longer trusts a key, and its holder uses it again. Returns a description. */
   useRevoked(vin: string, keyId: string): string {
     const key = signers.findIndex((one) => one.hex === keyId);

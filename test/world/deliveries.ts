@@ -4,7 +4,7 @@ import { MONITORS, receiverOf } from './interface-user.ts';
 import type { Receivers } from './receivers.ts';
 
 /** Log events that record the end of a notification without delivery. */
-const ENDS: ReadonlySet<string> = new Set([
+export const DELIVERY_ENDS: ReadonlySet<string> = new Set([
   'callbacks.dropped',
   'callbacks.undelivered',
   'callbacks.unencodable',
@@ -25,7 +25,7 @@ export class ExpectedDeliveries {
   }
 
   logged(event: string): void {
-    if (ENDS.has(event)) this.#ended++;
+    if (DELIVERY_ENDS.has(event)) this.#ended++;
   }
 
   get count(): number {

@@ -8,7 +8,9 @@ import { digestOf } from '../../hub/start/clients.ts';
 import { compileMonitor, type MonitorStatus } from '../../protocol/schema/monitor.ts';
 import type { Chance } from './chance.ts';
 
-const FLEET: Owner = { kind: 'fleet', id: 'fleet' };
+/** Address of the receiver of the fleet. */
+export const HUB_WEBHOOK = { target: 'https://fleet.example/events', name: 'n' };
+export const FLEET: Owner = { kind: 'fleet', id: 'fleet' };
 /** Waits for the report of a car, ms. By then earlier commands have expired, as in `hub/start/monitors.ts`. */
 const [FIRST, LONGEST] = [240_000, 600_000];
 
@@ -28,6 +30,8 @@ export class Fleet {
   readonly #registry: SqlRegistry;
   readonly #vins: readonly string[];
   readonly #now: () => number;
+  /** Whether events of the monitors go to a webhook. */
+  readonly #callbacks: boolean;
   /** Latest accepted requests: speed and status by monitor, and the cars. */
   readonly #given = new Map<string, { readonly speed: number; readonly status: MonitorStatus }>();
   readonly #cars = new Set<string>();
@@ -36,7 +40,8 @@ export class Fleet {
   #sync: MonitorSync | undefined;
 
   /** @param now UTC ms of the hub */
-  constructor(database: SqliteDatabase, vins: readonly string[], now: () => number) {
+  constructor(database: SqliteDatabase, vins: readonly string[], now: () => number, callbacks = false) {
+    this.#callbacks = callbacks;
     this.#vins = vins;
     this.#monitors = new SqlMonitors(database);
     this.#registry = new SqlRegistry(database);
@@ -73,12 +78,22 @@ export class Fleet {
       await this.#monitors.removeMonitor(FLEET, monitorId);
       this.#given.delete(monitorId);
     } else {
-      const { parameter } = compileMonitor(monitorOf(speed));
+      const { parameter } = compileMonitor(monitorOf(speed, this.#callbacks));
       const monitor = { createdAt: now, monitorId, updatedAt: now, status: change, monitor: parameter };
       await this.#monitors.putMonitor({ owner: FLEET, monitor });
       this.#given.set(monitorId, { speed, status: change });
     }
     this.#sync?.wake();
+  }
+
+  /** Whether the fleet receives the events of a car. */
+  owns(vin: string): boolean {
+    return this.#cars.has(vin) || !this.#isUsed;
+  }
+
+  /** Whether the fleet has this monitor. */
+  has(monitorId: string): boolean {
+    return this.#given.has(monitorId);
   }
 
   /** Number of commands that a car still needs. */
@@ -88,7 +103,7 @@ export class Fleet {
 
   /** Descriptions of differences between the monitors of a car and those of the fleet. */
   broken(vin: string, { monitors }: Agent): string[] {
-    const given = this.#cars.has(vin) || !this.#isUsed ? this.#given : new Map<string, never>();
+    const given = this.owns(vin) ? this.#given : new Map<string, never>();
     const there = new Map(monitors.all.map((one) => [one.monitorId, one]));
     return FLEET_MONITORS.flatMap((id) => {
       const [wanted, own] = [given.get(id), there.get(id)];
@@ -103,7 +118,13 @@ function labelOf(speed: number): string {
   return `above ${speed}`;
 }
 
-function monitorOf(speed: number): object {
+function monitorOf(speed: number, callbacks: boolean): object {
   const data = { data: 'kinetic.speed', op: 'greaterThan', value: [String(speed)] };
-  return { label: labelOf(speed), triggerParam: { triggers: [{ name: 't', data }], boolExp: 't' } };
+  const subscribeParam = {
+    retryPolicy: { policy: 'Always', retryDelay: 10 },
+    batchNotify: { size: 5, timeWindow: 20 },
+    callback: { webhook: HUB_WEBHOOK },
+  };
+  const monitor = { label: labelOf(speed), triggerParam: { triggers: [{ name: 't', data }], boolExp: 't' } };
+  return callbacks ? { ...monitor, subscribeParam } : monitor;
 }

@@ -12,8 +12,10 @@ import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { MonitorList } from '../../protocol/schema/monitor.ts';
+import type { CommandKind } from '../../protocol/schema/remote.ts';
 import type { Chance } from './chance.ts';
 import { Fleet } from './fleet.ts';
+import { HubCallbacks, type HubCallbacksParts } from './hub-callbacks.ts';
 import { hubKey } from './keys.ts';
 import type { WorldTime } from './time.ts';
 
@@ -31,6 +33,9 @@ export interface HubParts {
   readonly lacks: (what: string) => void;
   /** Cars that may belong to a fleet. If omitted, there is no fleet. */
   readonly vins?: readonly string[] | undefined;
+  /** Whether the fleet has callbacks. */
+  readonly callbacks: boolean;
+  readonly broken: HubCallbacksParts['broken'];
 }
 
 interface HubRun {
@@ -44,6 +49,7 @@ export class WorldHub {
   readonly database: SqliteDatabase;
   readonly reader: SqlReader;
   readonly fleet: Fleet | undefined;
+  readonly callbacks: HubCallbacks | undefined;
   /** Whether the database refuses commits. */
   refuses = false;
   /** Number of commits before the hub is killed, between commit and acknowledgement. */
@@ -62,13 +68,21 @@ export class WorldHub {
     this.#parts = parts;
     this.database = database;
     this.reader = new SqlReader(database.select);
-    this.fleet = parts.vins && new Fleet(database, parts.vins, () => parts.time.now + BEGIN);
+    const { time, chance, broken } = parts;
+    const now = (): number => time.now + BEGIN;
+    this.fleet = parts.vins && new Fleet(database, parts.vins, now, parts.callbacks);
+    this.callbacks =
+      this.fleet && parts.callbacks
+        ? new HubCallbacks({ database, time, now, chance: chance.fork('receivers'), fleet: this.fleet, broken })
+        : undefined;
     this.#store = new SqliteMessageStore(database, idOf);
     this.#audit = new SqliteCommandStore(database);
   }
 
   static async open(parts: HubParts): Promise<WorldHub> {
-    return new WorldHub(await SqliteDatabase.open(':memory:'), parts);
+    const hub = new WorldHub(await SqliteDatabase.open(':memory:'), parts);
+    await hub.callbacks?.prepare();
+    return hub;
   }
 
   get up(): boolean {
@@ -84,7 +98,9 @@ export class WorldHub {
       warn: (event, fields) => run.alive && log.warn(event, fields),
       error: (event, fields) => run.alive && log.error(event, fields),
     };
+    const deliveries = this.callbacks?.begin(() => run.alive, quiet);
     const intake = new Intake({
+      waiting: () => deliveries?.wake(),
       clock,
       log: quiet,
       measures: new HubMeasures(clock),
@@ -102,7 +118,9 @@ export class WorldHub {
           await time.wait(chance.between(1, 20));
           if (!run.alive) return new Promise<never>(() => undefined);
           if (this.refuses) throw new VigieError('store.failed', 'the disk of the hub is full');
+          const committed = this.callbacks?.expect(messages);
           const saved = await this.#store.save(messages, refused);
+          committed?.();
           if (--this.killAfter > 0) return saved;
           this.kill();
           this.killed();
@@ -181,6 +199,12 @@ export class WorldHub {
       vin,
     );
     return row === undefined ? undefined : (JSON.parse(row['document'] as string) as MonitorList['monitors']);
+  }
+
+  /** A caller of the fleet sends a command through the callback. Rejects if the hub refuses it. */
+  async submit(id: string, vin: string, type: CommandKind, body: object): Promise<void> {
+    const through = this.callbacks?.through(id, vin);
+    if (through !== undefined) await this.#run?.commands.submit({ id, vin, type, body, caller: 'fleet', through });
   }
 
   /** A car has subscribed. */

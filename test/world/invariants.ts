@@ -24,6 +24,8 @@ export const INVARIANTS = {
   planned: 'What a command has planned ends, once it was due.',
   delivered: 'Every event of a monitor is delivered to its receiver, or its end is recorded.',
   deliveredOnce: 'What a receiver has taken is not sent to it again in the same run.',
+  hubDelivered: 'Every event and state of a command at the hub is delivered to its callback, or its end is recorded.',
+  hubDeliveredOnce: 'What a receiver of the hub has taken is not sent to it again by the same hub.',
   exits: 'Once all is quiet, the receiver of an exit has accepted or refused every record of the car.',
   exitOrder: 'An exit sends records in their order, and in a run none again that its receiver has confirmed.',
   exitContents: 'No number of a record has two contents at the receiver of an exit.',

@@ -56,11 +56,13 @@ const ofHub = { name: hubKey.name, kid: hubKey.hex, algorithm: 'Ed25519' as cons
 export function trustedIn(world: {
   readonly signals?: boolean;
   readonly fleet?: boolean;
+  readonly callbacks?: boolean;
 }): ReturnType<typeof trustEntries> {
-  const { signals, fleet } = world;
+  const { signals, fleet, callbacks } = world;
+  const ofFleet = fleet === true ? (['Monitor'] as const) : [];
   return trustEntries([
     { name: root.name, kid: root.hex, algorithm: 'Ed25519', kinds: ['Trust'], publicKey: root.publicKey },
-    { ...ofHub, kinds: fleet === true ? ['Resend', 'Monitor'] : ['Resend'] },
+    { ...ofHub, kinds: ['Resend', ...ofFleet, ...(callbacks === true ? remoteTypes : [])] },
     ...operators.map((key) => ({
       name: key.name,
       kid: key.hex,

@@ -371,7 +371,7 @@ export const folderMutants: readonly Mutant[] = [
   },
 ];
 
-/** Defects for worlds that also have exits and damage (`planOf`). */
+/** Defects for worlds that also have exits and damage (`exitPlanOf`). */
 export const exitMutants: readonly Mutant[] = [
   {
     defect: 'a record is left out because the receiver of an exit was away',
@@ -410,6 +410,26 @@ export const exitMutants: readonly Mutant[] = [
   },
 ];
 
+/** Defects for worlds that also have callbacks at the hub (`planOf`). */
+export const callbackMutants: readonly Mutant[] = [
+  {
+    defect: 'a hub does not send states of commands to their callback',
+    file: 'hub/database/event-deliveries.ts',
+    edits: [
+      ["  if (message.kind !== 'remote') return undefined;", "  if (message.kind !== 'hello') return undefined;"],
+    ],
+    invariant: 'hubDelivered',
+    seed: 4,
+  },
+  {
+    defect: 'a hub sends notifications again that a receiver has confirmed',
+    file: 'hub/database/deliveries.ts',
+    edits: [['    const erased = done.map(', '    const erased = done.slice(1).map(']],
+    invariant: 'hubDeliveredOnce',
+    seed: 1,
+  },
+];
+
 /** The part of the small worlds that `npm test` runs. */
 export const PART = { steps: 45, cuts: 7, media: 1 };
 
@@ -424,6 +444,7 @@ export const allMutants: readonly Mutant[] = [
   ...newestMutants,
   ...folderMutants,
   ...exitMutants,
+  ...callbackMutants,
 ];
 
 export class MutantWorlds {
@@ -456,7 +477,8 @@ export class MutantWorlds {
 
 /** Name of the function that plans the worlds of a mutant. */
 function planFor(mutant: Mutant | undefined): string {
-  if (mutant === undefined || exitMutants.includes(mutant)) return 'planOf';
+  if (mutant === undefined || callbackMutants.includes(mutant)) return 'planOf';
+  if (exitMutants.includes(mutant)) return 'exitPlanOf';
   if (folderMutants.includes(mutant)) return 'folderPlanOf';
   if (newestMutants.includes(mutant)) return 'fleetPlanOf';
   if (rareMutants.includes(mutant)) return 'rarePlanOf';
@@ -467,7 +489,7 @@ function planFor(mutant: Mutant | undefined): string {
 async function bundle(mutant: Mutant | undefined, plan: string): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
-    import { fleetPlanOf, folderPlanOf, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
+    import { exitPlanOf, fleetPlanOf, folderPlanOf, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
     const [seed, minutes, wanted] = process.argv.slice(2);

@@ -231,6 +231,7 @@ export class Observer implements UnitWatcher {
 
   /** Final check, when everything is quiet. */
   async settle(units: readonly Unit[], hub: WorldHub): Promise<void> {
+    for (const what of hub.callbacks?.missing() ?? []) this.#parts.breaches.add('hubDelivered', what);
     for (const unit of units) {
       const given = this.#compareMessages(unit, hub);
       if (!this.#of(unit).isDamaged) this.compareEnds(unit, given);

@@ -36,6 +36,8 @@ type OfTheWorld =
   | 'broker'
   | 'hub'
   | 'hub disk'
+  | 'hub receivers'
+  | 'hub command'
   | 'fleet'
   | OfTheCaller;
 type OfTheCaller = CallerHappening['do'];

@@ -48,6 +48,10 @@ export type Happening = { readonly at: number; readonly car: number } & (
     }
   /** A power cut, after which a file of the journal is damaged. */
   | ({ readonly do: 'damage'; readonly off: number } & DiskDamage)
+  /** Behaviour of the receivers of the hub's callbacks. */
+  | { readonly do: 'hub receivers'; readonly answering: Answering; readonly for: number }
+  /** A command that a caller sends through a callback of the hub. */
+  | { readonly do: 'hub command'; readonly which: number }
   /** Behaviour of the receiver of the car's exit. */
   | { readonly do: 'exit'; readonly answering: ExitAnswering; readonly for: number }
   /** A power cut, after which the data directory is wiped or the card replaced. */
@@ -103,6 +107,8 @@ export interface Plan {
   readonly fleet?: boolean;
   /** Whether cars have an exit. */
   readonly exits?: boolean;
+  /** Whether the fleet at the hub has callbacks. */
+  readonly callbacks?: boolean;
   readonly happenings: readonly Happening[];
 }
 
@@ -125,6 +131,7 @@ export const FAULTS: ReadonlySet<Happening['do']> = new Set([
   'new life',
   'damage',
   'exit',
+  'hub receivers',
   'forgeries',
   'replays',
   'bus-off',
@@ -352,8 +359,31 @@ const ofDamage: Weighted = [
   ],
 ];
 
+/** Events in a world whose fleet has callbacks at the hub. */
+const ofHubCallbacks: Weighted = [
+  [
+    1,
+    (chance) => ({
+      do: 'hub receivers',
+      answering: chance.pick(['fails', 'hangs', 'takes a part', 'busy', 'offline'] as const),
+      for: chance.between(1, 60) * SECOND,
+    }),
+  ],
+  [2, (chance) => ({ do: 'hub command', which: chance.below(1_000) })],
+  [1, (chance) => ({ do: 'fleet', change: 'Running', monitorId: chance.pick(FLEET_MONITORS), speed: 10 })],
+  [1, (chance) => ({ do: 'drive', speed: chance.between(5, 100), for: chance.between(10, 90) * SECOND })],
+];
+
 /** The world of a seed, with all kinds of events. @param length ms in which events occur */
 export function planOf(seed: number, length: number): Plan {
+  const plan = exitPlanOf(seed, length);
+  const chance = new Chance(`plan ${seed}, callbacks`);
+  if (plan.fleet !== true || !chance.happens(0.7)) return plan;
+  return { ...withMore(plan, happeningsOf(length, chance, ofHubCallbacks, plan.cars, 20 * SECOND)), callbacks: true };
+}
+
+/** An earlier version: without callbacks at the hub. */
+export function exitPlanOf(seed: number, length: number): Plan {
   const plan = folderPlanOf(seed, length);
   const chance = new Chance(`plan ${seed}, exits and damage`);
   const exits = chance.happens(0.4);

@@ -80,6 +80,8 @@ export interface UnitParts {
   readonly signals?: boolean;
   /** Whether the hub may send it monitors. */
   readonly fleet?: boolean;
+  /** Whether the hub may send it commands of callers. */
+  readonly callbacks?: boolean;
   /** Whether it sends records to an exit. */
   readonly exits?: boolean;
 }

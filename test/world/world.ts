@@ -9,6 +9,7 @@ import { Chance } from './chance.ts';
 import type { DiskFaults } from './disk.ts';
 import { BEGIN, WorldHub } from './hub.ts';
 import { type Breach, Breaches, INVARIANTS } from './invariants.ts';
+import { hubKey } from './keys.ts';
 import { Observer } from './observer.ts';
 import { endFaults, happenTo, type Place, type PowerCut, SYNC } from './place.ts';
 import { type Happening, isFault, type Plan } from './plan.ts';
@@ -22,6 +23,8 @@ const LOOK = 5_000;
 const REST = 3_600_000;
 /** Range of times after which a revoked key is used again, ms. */
 const REVOKED_KEY_IS_USED = [1_000, 30_000];
+/** Time for which a command of the hub is valid, ms, as in `hub/core/commands.ts`. */
+const HUB_VALID = 120_000;
 /** Time by which Status has been sent, ms. */
 const QUIET = 150_000;
 
@@ -62,6 +65,7 @@ class World {
   readonly #observer: Observer;
   #hub: WorldHub | undefined;
   #faults = 0;
+  #hubCommands = 0;
 
   constructor(plan: Plan, breached?: (breach: Breach) => void) {
     this.#plan = plan;
@@ -126,6 +130,7 @@ class World {
         signals: plan.signals === true,
         fleet: plan.fleet === true,
         exits: plan.exits === true,
+        callbacks: plan.callbacks === true,
       });
       const place: Place = {
         car,
@@ -154,6 +159,8 @@ class World {
         error: (event, fields) => this.#tell('hub', `logs error: ${event} ${JSON.stringify(fields)}`),
       },
       lacks: (what) => this.#breaches.add('committed', what),
+      callbacks: this.#plan.callbacks === true,
+      broken: (invariant, what) => this.#breaches.add(invariant, what),
       vins: this.#plan.fleet === true ? this.#places.map(({ unit }) => unit.vin) : undefined,
     });
     this.#hub = hub;
@@ -221,6 +228,7 @@ class World {
     if (!hub.up) hub.start();
     hub.refuses = false;
     hub.killAfter = Number.POSITIVE_INFINITY;
+    if (hub.callbacks !== undefined) hub.callbacks.receivers.answering = 'works';
     this.#broker.start();
     const end = this.#time.now + REST;
     let restlessness = await this.#restlessness(hub);
@@ -250,6 +258,8 @@ class World {
   async #restlessness(hub: WorldHub): Promise<string> {
     const found: string[] = [];
     if (this.#broker.backlog > 0) found.push(`${this.#broker.backlog} messages wait at the broker`);
+    const notifications = (await hub.callbacks?.waiting()) ?? 0;
+    if (notifications > 0) found.push(`${notifications} notifications wait at the hub`);
     for (const { unit } of this.#places) {
       const waiting = unit.run?.agent.waiting;
       const lacks = (await hub.fleet?.lacks(unit.vin)) ?? 0;
@@ -361,8 +371,23 @@ class World {
           // SQLite in memory never refuses a write.
           this.#hub.fleet
             ?.change(unit.vin, happening)
+            .then(() => {
+              if (this.#hub?.fleet?.owns(unit.vin) === false) this.#hub.callbacks?.left(unit.vin);
+            })
             .catch((error: Error) => this.#breaches.add('sound', error.message));
         }
+        break;
+      case 'hub receivers': {
+        const receivers = this.#hub?.callbacks?.receivers;
+        if (receivers === undefined) break;
+        receivers.answering = happening.answering;
+        until(() => {
+          receivers.answering = 'works';
+        });
+        break;
+      }
+      case 'hub command':
+        this.#command(happening);
         break;
       case 'hub disk':
         if (this.#hub !== undefined) this.#hub.refuses = true;
@@ -373,6 +398,17 @@ class World {
       default:
         happenTo(place, happening, this.#time, (refusal) => this.#tell(unit.vin, `refuses: ${refusal}`));
     }
+  }
+
+  /** A caller of the fleet sends a command through a callback. */
+  #command(happening: Extract<Happening, { do: 'hub command' }>): void {
+    const hub = this.#hub;
+    if (hub?.up !== true) return;
+    const id = `hub-${++this.#hubCommands}`;
+    const expires = Math.round(this.#time.now + BEGIN) + HUB_VALID;
+    const { vin, kind, body } = this.#caller.ofHub(happening, id, hubKey.hex, expires);
+    // The hub refuses commands to a car that it does not know, or that trusts no key.
+    hub.submit(id, vin, kind, body).catch((error: Error) => this.#tell('hub', `refuses: ${error.message}`));
   }
 
   #killHub({ after, for: down }: Extract<Happening, { do: 'hub' }>): void {
