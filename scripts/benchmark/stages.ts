@@ -10,19 +10,22 @@ import type { Table } from './section.ts';
 const root = new URL('../../', import.meta.url).href;
 
 /** Files of each part of the agent. The first expression that matches a file counts. */
-const parts: readonly (readonly [name: string, file: RegExp])[] = [
+export const parts: readonly (readonly [name: string, file: RegExp])[] = [
   ['reading the log', /^adapters\/can\/log\//],
   ['decoding', /^adapters\/can\//],
-  ['readings to values: scale, range, sources, privacy', /^agent\/(mapping|target|position|privacy|column-intake)/],
-  ['Status and channels: what changed', /^agent\/(status|channels)/],
+  [
+    'readings to values: scale, range, sources, privacy',
+    /^agent\/model\/(mapping|target|position|privacy|column-intake)/,
+  ],
+  ['Status and channels: what changed', /^agent\/model\/(status|channels)/],
   ['trips', /^agent\/recorders\/trip/],
   ['collisions', /^agent\/recorders\/collision/],
   ['alerts, alarms, maintenance, waypoints', /^agent\/recorders\/(alert|alarm|maintenance|theft|waypoint)/],
   ['telemetry: readings gathered, columns', /^agent\/recorders\/telemetry|^protocol\/(columns|schema\/telemetry)/],
   ['the published Status, as an object', /^agent\/recorders\/status|^protocol\/slot/],
   ['monitors', /^agent\/monitors/],
-  ['messages: CBOR, deflate', /^protocol\/cbor|^assembly\/deflate|^node_modules\/(cbor-x|fflate)/],
-  ['outbox, records, store', /^agent\/(outbox|records)|^adapters\/store/],
+  ['messages: CBOR, deflate', /^protocol\/cbor|^assembly\/deflate/],
+  ['outbox, records, store', /^agent\/(outbox\/|records\.ts)|^adapters\/store/],
   ['the tick, the clock, readings that were refused', /^agent\/|^adapters\/clock|^commands\//],
 ];
 /** Sampling interval in µs. If an interval is longer, another program was running. */

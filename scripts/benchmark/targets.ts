@@ -51,13 +51,13 @@ export const replacedTable: Table = {
     [
       'The whole agent over a log',
       '1 million frames/s of a whole process',
-      '2.5 once the process runs',
-      'a process of a second is a third start: both have a figure of their own',
+      'half of reading and decoding alone, once the process runs',
+      'a process of a second is a third start, and a ratio holds on other machines',
     ],
     [
       'The whole agent over a log',
       '1/8 of the time of python-can reading alone',
-      '0.18, and a first frame within 0.15 s',
+      '0.18, and a first frame within four times the start of Node',
       'an eighth is less than Node needs to start and to compile the agent',
     ],
     [

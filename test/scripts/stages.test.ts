@@ -1,5 +1,6 @@
+import { globSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { timesOf } from '../../scripts/benchmark/stages.ts';
+import { parts, timesOf } from '../../scripts/benchmark/stages.ts';
 
 const root = new URL('../../', import.meta.url).href;
 const node = (id: number, functionName: string, file: string, ...children: number[]) => ({
@@ -34,4 +35,14 @@ test('a profiler sample counts for the agent part of the nearest function on its
     'Node and the compiler': 20,
     'the tick, the clock, readings that were refused': 10,
   });
+});
+
+test('each part of the agent has files that no part before it has', () => {
+  const files = globSync('{adapters,agent,assembly,commands,protocol}/**/*.ts', {
+    cwd: new URL('../../', import.meta.url),
+  });
+  for (const [name] of parts) {
+    const own = files.filter((file) => parts.find(([, pattern]) => pattern.test(file))?.[0] === name);
+    expect(own, name).not.toEqual([]);
+  }
 });
