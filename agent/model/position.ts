@@ -115,7 +115,9 @@ export class PositionGate {
     if (!this.#plausible(position)) return;
     this.#last = position;
     if (!this.#latest.has(type)) this.#latest.set(type, 'Acquire');
-    for (const [slot, value] of this.#latest) if (!this.#concealed.has(slot)) this.#status.write(slot, value, at);
+    this.#latest.forEach((value, slot) => {
+      if (!this.#concealed.has(slot)) this.#status.write(slot, value, at);
+    });
   }
 
   #refuse(rule: ValueRefusal): void {
@@ -173,15 +175,27 @@ export function deviation(
   to: { latitude: number; longitude: number },
   point: { latitude: number; longitude: number },
 ): number {
+  return deviationFrom(from, to)(point);
+}
+
+/** Returns a function that returns the distance in m of a point from the line between two points within 100 km. */
+export function deviationFrom(
+  from: { latitude: number; longitude: number },
+  to: { latitude: number; longitude: number },
+): (point: { latitude: number; longitude: number }) => number {
   // Between two waypoints the sphere is nearly flat: metres east and north of `from`.
   const scale = (6_371_009 * Math.PI) / 180;
   const narrow = Math.cos((from.latitude * Math.PI) / 180);
   const east = (other: { longitude: number }): number =>
     (((((other.longitude - from.longitude + 540) % 360) + 360) % 360) - 180) * scale * narrow;
   const north = (other: { latitude: number }): number => (other.latitude - from.latitude) * scale;
-  const [x, y] = [east(to), north(to)];
-  const [px, py] = [east(point), north(point)];
+  const x = east(to);
+  const y = north(to);
   const length = x * x + y * y;
-  const along = length === 0 ? 0 : Math.max(0, Math.min(1, (px * x + py * y) / length));
-  return Math.hypot(px - along * x, py - along * y);
+  return (point) => {
+    const px = east(point);
+    const py = north(point);
+    const along = length === 0 ? 0 : Math.max(0, Math.min(1, (px * x + py * y) / length));
+    return Math.hypot(px - along * x, py - along * y);
+  };
 }

@@ -59,7 +59,8 @@ export class Status implements ObservedStatus {
   readonly #createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
   /** Slots that can become stale. */
   readonly #expiring: Slot[] = [];
-  readonly #stale = new Set<Slot>();
+  /** 1 for each stale slot, by index. */
+  readonly #stale = new Uint8Array(slots.length);
   readonly #observers: StatusObserver[] = [];
   /** Observers by index of the slot. Most changes concern few observers. */
   readonly #watchers: Watcher[][] = slots.map(() => []);
@@ -92,16 +93,16 @@ export class Status implements ObservedStatus {
 
   /** Slots that have a value and are stale as of the last {@link sweep}, in order of index. */
   get stale(): readonly Slot[] {
-    return [...this.#stale].sort((a, b) => a.index - b.index);
+    return this.#expiring.filter(({ index }) => this.#stale[index] === 1).sort((a, b) => a.index - b.index);
   }
 
   /** Detects values that have become stale or fresh. Call about once a second of the car's time. */
   sweep(now: number): void {
     for (const slot of this.#expiring) {
-      const stale = this.#values[slot.index] !== undefined && !this.fresh(slot, now);
-      if (stale === this.#stale.has(slot)) continue;
-      if (stale) this.#stale.add(slot);
-      else this.#stale.delete(slot);
+      const { index } = slot;
+      const stale = this.#values[index] !== undefined && !this.fresh(slot, now);
+      if (stale === (this.#stale[index] === 1)) continue;
+      this.#stale[index] = stale ? 1 : 0;
       for (const observer of this.#observers) observer.stale?.(slot, stale, now);
     }
   }
@@ -112,7 +113,7 @@ export class Status implements ObservedStatus {
     if (previous === undefined) return;
     this.#values[slot.index] = undefined;
     this.#seenAt[slot.index] = Number.NEGATIVE_INFINITY;
-    this.#stale.delete(slot);
+    this.#stale[slot.index] = 0;
     this.#createdAt[slot.object] = at;
     for (const observer of this.#observers) observer.removed?.(slot, previous, at);
   }

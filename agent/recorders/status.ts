@@ -134,7 +134,9 @@ export class StatusRecorder implements Recorder {
     this.#waitsSince = Number.POSITIVE_INFINITY;
     this.#publishedAt = now;
     const changed = new Set<number>();
-    for (const [object, noted] of this.#changed.entries()) if (noted === 1) changed.add(object);
+    this.#changed.forEach((noted, object) => {
+      if (noted === 1) changed.add(object);
+    });
     this.#publisher.put('status', { full: false, status: this.#status.contents(changed), ...this.#beside(now, false) });
   }
 

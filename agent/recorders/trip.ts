@@ -1,7 +1,7 @@
 import { defined } from '../../protocol/defined.ts';
 import { recordingDefaults, type TripRule } from '../../protocol/recording.ts';
 import { progressMembers, type Trip, type TripFaultCause, type TripReport } from '../../protocol/schema/trip.ts';
-import type { Slot, SlotValue } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slots as statusSlots } from '../../protocol/slots.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
 import type { OpenTripReader, Recorder, TripProgress, TripReader } from './recorder.ts';
@@ -27,8 +27,15 @@ export interface TripParts {
 const signs: ReadonlySet<Slot> = new Set([...slots.powerSlots, slots.speed, slots.moving, slots.mileage]);
 const places: ReadonlySet<Slot> = new Set([slots.latitude, slots.longitude]);
 const ways: ReadonlySet<Slot> = new Set(slots.waySlots);
+const powers: ReadonlySet<Slot> = new Set(slots.powerSlots);
 /** Slots whose changes concern a trip. Most slots do not. */
 const concerning: ReadonlySet<Slot> = new Set([...signs, ...places, ...gaugeSlots.keys(), slots.privacy]);
+/** Role of each slot in a trip, by its index: the speed alone changes a thousand times a minute. */
+const roles = statusSlots.map((slot) =>
+  slot === slots.privacy
+    ? 'privacy'
+    : (gaugeSlots.get(slot) ?? (places.has(slot) ? 'place' : signs.has(slot) ? 'sign' : undefined)),
+);
 
 /**
  * Derives trips from the switch, the speed, the odometer and the position of the car (docs/trips.md). After a power cut
@@ -69,10 +76,11 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
   }
 
   progress(now: number, whole: boolean): TripReport | undefined {
+    const { last, lead } = this.#state.timeline;
+    if (!whole) return this.#machine.progress(Math.max(now + lead, last ?? now));
     const trip = this.present(now);
     if (trip === undefined) return undefined;
-    const { id, updatedAt, distance } = trip;
-    if (!whole) return { id, ...defined({ updatedAt, distance }) };
+    const { id, updatedAt } = trip;
     const known: Partial<Trip> = this.#records.get('trip', id) ?? {};
     const changed = progressMembers.filter((name) => JSON.stringify(trip[name]) !== JSON.stringify(known[name]));
     return { id, ...defined({ updatedAt }), ...Object.fromEntries(changed.map((name) => [name, trip[name]])) };
@@ -92,28 +100,24 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
   }
 
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
-    const gauge = gaugeSlots.get(slot);
-    if (slot === slots.privacy) {
-      const now = this.#arrive(at);
+    const role = roles[slot.index];
+    if (role === undefined) return;
+    const now = this.#arrive(at);
+    if (role === 'privacy') {
       if (value === 'Full' && this.#blinded()) this.#machine.hide(now, 'FullPrivacy');
       // Observers are notified after hidden values are removed: the removed position belongs to no later choice.
       this.#parting = null;
-    } else if (gauge !== undefined) {
-      const now = this.#arrive(at);
-      this.#hearing.changed(slot);
-      this.#readings.gauge(gauge, value, now);
-    } else if (places.has(slot)) {
-      // A position has two coordinates: the next tick evaluates it, when both have arrived.
-      this.#state.fixAt = this.#arrive(at);
-      this.#hearing.changed(slot);
-      this.#noteHeard(this.#state.fixAt, true);
-    } else if (signs.has(slot)) {
-      const now = this.#arrive(at);
-      this.#hearing.changed(slot);
-      const power = tellsPower(this.#status, (known) => known === slot);
-      this.#machine.advance(now, { ...this.#readings.read(slot, value, now), power });
-      this.#noteHeard(now, ways.has(slot));
+      return;
     }
+    this.#hearing.changed(slot);
+    if (role === 'place') {
+      // A position has two coordinates: the next tick evaluates it, when both have arrived.
+      this.#state.fixAt = now;
+      this.#noteHeard(now, true);
+    } else if (role === 'sign') {
+      this.#machine.advance(now, this.#readings.read(slot, value, now), this.#tellsPower(slot));
+      this.#noteHeard(now, ways.has(slot));
+    } else this.#readings.gauge(role, value, now);
   }
 
   removed(slot: Slot, _previous: SlotValue, at: number): void {
@@ -141,7 +145,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
     const { changed, repeated } = this.#hearing.look(wall);
     this.#parting = null;
     const power = tellsPower(this.#status, (slot) => repeated.has(slot));
-    this.#machine.advance(now, { ...this.#repeated(repeated, now), power });
+    this.#machine.advance(now, this.#repeated(repeated, now), power);
     const heard = [...changed, ...repeated].filter((slot) => signs.has(slot) || places.has(slot));
     const way = heard.some((slot) => ways.has(slot));
     if (heard.length > 0) this.#noteHeard(now, way);
@@ -188,6 +192,10 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
     if (moment.shift !== 0) correctState(state, moment.shift);
     this.#machine.elapse(moment.at);
     return moment.at;
+  }
+
+  #tellsPower(slot: Slot): boolean {
+    return powers.has(slot) && tellsPower(this.#status, (known) => known === slot);
   }
 
   #repeated(repeated: ReadonlySet<Slot>, now: number): CarUse {
@@ -239,7 +247,6 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader, TripP
 
 function either(a: CarUse, b: CarUse): CarUse {
   return {
-    power: a.power || b.power,
     moved: a.moved || b.moved,
     rolls: a.rolls || b.rolls,
     rests: a.rests || b.rests,

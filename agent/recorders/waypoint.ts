@@ -3,7 +3,7 @@ import type { WaypointRule } from '../../protocol/recording.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
 import type { OutboxSettings } from '../../protocol/settings.ts';
 import { type Slot, type SlotValue, slotAt } from '../../protocol/slots.ts';
-import { deviation, distance } from '../model/position.ts';
+import { deviationFrom, distance } from '../model/position.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
 import { type Patience, type Recorder, unchanged } from './recorder.ts';
@@ -11,7 +11,7 @@ import { type Patience, type Recorder, unchanged } from './recorder.ts';
 const latitude = slotAt('lastPosition.latitude');
 const longitude = slotAt('lastPosition.longitude');
 const speed = slotAt('kinetic.speed');
-const members = {
+const members = Object.entries({
   latitude,
   longitude,
   altitude: slotAt('lastPosition.altitude'),
@@ -20,7 +20,7 @@ const members = {
   fixStatus: slotAt('lastPosition.fixStatus'),
   signalQuality: slotAt('lastPosition.signalQuality'),
   speed,
-};
+});
 
 /** Distance in m below which a new fix of a standing car is drift of the receiver, in a car without a speed. */
 const DRIFT = 15;
@@ -183,7 +183,8 @@ export class WaypointRecorder implements Recorder {
       return;
     }
     // The line to the new fix would leave a fix too far aside: the route turns at the previous fix.
-    if (this.#between.some((point) => deviation(last, fix, point) > this.#rule.error)) this.#settle();
+    const aside = deviationFrom(last, fix);
+    if (this.#between.some((point) => aside(point) > this.#rule.error)) this.#settle();
     this.#between.push(fix);
     if (this.#due(this.#last ?? last, fix)) this.#settle();
   }
@@ -246,7 +247,7 @@ export class WaypointRecorder implements Recorder {
 
   #position(at: number): Waypoint {
     const point: Record<string, SlotValue> = { at: Math.round(at) };
-    for (const [name, from] of Object.entries(members)) {
+    for (const [name, from] of members) {
       const value = this.#status.value(from);
       if (value !== undefined) point[name] = value;
     }

@@ -9,26 +9,31 @@ import { NumberReader, NumberWriter } from '../columns/numbers.ts';
 import { VigieError } from '../errors.ts';
 import { dictionary } from './dictionary.ts';
 import { head, MAJOR } from './head.ts';
+import { ItemWriter } from './item-writer.ts';
 import { join, split } from './shape.ts';
-import { encodeTree } from './wire.ts';
 
 /** Length in bytes of the shortest message that is packed: shorter ones become no smaller. */
 const WORTH_IT = 64;
 /** Length in bytes, before compression, of the longest message that is packed; longer ones are sent unpacked. */
 const PACKED_SIZE: number = 1 << 16;
 
+/** Shared writers: messages are packed one after the other. */
+const size = new NumberWriter();
+const packed = new ItemWriter();
+
 /** Returns the packed form of a message, or undefined if there is none or it is not shorter. */
 export function pack(message: Uint8Array, deflate: Deflate): Uint8Array | undefined {
   if (message.length < WORTH_IT || message.length > PACKED_SIZE) return undefined;
   const content = split(message);
   if (content === undefined || content.length > PACKED_SIZE) return undefined;
-  const size = new NumberWriter();
+  size.clear();
   size.unsigned(content.length);
   const compressed = deflate(content, dictionary);
-  const packed = new Uint8Array(size.written.length + compressed.length);
-  packed.set(size.written);
-  packed.set(compressed, size.written.length);
-  return encodeTree(packed);
+  packed.clear();
+  packed.head(MAJOR.bytes, size.written.length + compressed.length);
+  packed.copy(size.written, 0, size.written.length);
+  packed.copy(compressed, 0, compressed.length);
+  return packed.written.slice();
 }
 
 /**

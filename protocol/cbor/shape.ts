@@ -7,11 +7,18 @@ import { NumberReader, NumberWriter } from '../columns/numbers.ts';
 import { head, MAJOR, malformed } from './head.ts';
 import { ItemWriter } from './item-writer.ts';
 
-/** Splits an item in deterministic encoding. Returns undefined if it has an integer beyond 2^53. */
+/** Shared writers: messages are split one after the other. */
+const numbers = new NumberWriter();
+const shape = new ItemWriter();
+
+/**
+ * Splits an item in deterministic encoding. Returns undefined if it has an integer beyond 2^53. The next call overwrites
+ * the result.
+ */
 export function split(item: Uint8Array): Uint8Array | undefined {
   const walk = new Walk(item);
-  const numbers = new NumberWriter();
-  const shape = new ItemWriter();
+  numbers.clear();
+  shape.clear();
   // All other items are copied in runs.
   let from = 0;
   while (walk.next()) {
@@ -51,6 +58,9 @@ export function join(parts: Uint8Array): Uint8Array {
   return item.written;
 }
 
+/** In place of a byte after the last one: {@link head} reports that it is missing. */
+const END = 31;
+
 /** Traverses the item that starts at the first byte, one head and its string at a time. */
 class Walk {
   start = 0;
@@ -73,7 +83,12 @@ class Walk {
     if (this.#begun && levels.length === 0) return false;
     this.#begun = true;
     const start = this.end;
-    const { major, argument, next } = head(this.#bytes, start);
+    const first = this.#bytes[start] ?? END;
+    let major = first >> 5;
+    let argument = first & 31;
+    let next = start + 1;
+    // Nearly all heads have one byte.
+    if (argument >= 24) ({ major, argument, next } = head(this.#bytes, start));
     const key = this.#isKey();
     this.start = start;
     this.end = next;

@@ -13,6 +13,10 @@ export class NumberWriter {
   #bytes = new Uint8Array(1024);
   #length = 0;
 
+  clear(): void {
+    this.#length = 0;
+  }
+
   /** @param value integer, 0 to 2^53 - 1. */
   unsigned(value: number): void {
     const bytes = this.#room();

@@ -26,7 +26,8 @@ export class Accelerometer {
 
   /** Acceleration in the plane at the newest sample, squared, (m/s²)². */
   get planeSquared(): number {
-    const [x, y] = [this.#present[0] as number, this.#present[1] as number];
+    const x = this.#present[0] as number;
+    const y = this.#present[1] as number;
     return x * x + y * y;
   }
 

@@ -87,13 +87,20 @@ export function sourceOf(meter: Meter): DistanceSource | undefined {
 
 /** Adds a speed in km/h. Returns the distance in km since the previous reading, or 0 if it is older than `bound` ms. */
 export function readSpeed(meter: Meter, value: number, at: number, bound: number): number {
-  const before = meter.speed ?? { at, value };
-  meter.speed = { at, value };
+  const { speed } = meter;
   meter.known = true;
-  const span = at - before.at;
+  if (speed === null) {
+    meter.speed = { at, value };
+    return 0;
+  }
+  const span = at - speed.at;
+  const mean = (speed.value + value) / 2;
+  // Changed in place: a new object for each reading would be most of what trips allocate.
+  speed.at = at;
+  speed.value = value;
   if (span > bound) meter.whole = false;
   if (span <= 0 || span > bound) return 0;
-  const gone = (((before.value + value) / 2) * span) / 3_600_000;
+  const gone = (mean * span) / 3_600_000;
   meter.stretch[0] += gone;
   return gone;
 }

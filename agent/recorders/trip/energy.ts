@@ -115,6 +115,7 @@ export function readGauge(
 export function departGauge(gauge: Gauge): void {
   for (const member of ['measure', 'level'] as const) {
     const fall = member === 'level' ? gauge.byLevel : gauge.byMeasure;
+    if (fall.rise === 0) continue;
     if (fall.used !== null) fall.used -= settledRise(fall, member);
     fall.rise = 0;
   }

@@ -9,8 +9,6 @@ import type { TripState } from './state.ts';
 
 /** Signs of use among the readings made at one time. */
 export interface CarUse {
-  /** True if the readings include the value that decides whether the car is on. */
-  readonly power: boolean;
   /** True if the odometer stepped, the car left its position, or `kinetic.moving` is true in a car without a speed. */
   readonly moved: boolean;
   /** True if the speed is above the rule's limit for a moving car. */
@@ -20,6 +18,8 @@ export interface CarUse {
 }
 
 export interface TripReading extends CarUse {
+  /** True if the readings include the value that decides whether the car is on. */
+  readonly power: boolean;
   /** Time at which the parked car began to roll, before these readings; trip time in ms. */
   readonly rolling: number | null;
 }

@@ -20,7 +20,7 @@ export function factsOf(state: TripState, status: StatusReader): TripFacts {
   const distanceSource = sourceOf(state.meter);
   const distance = way(state.meter);
   if (distanceSource !== undefined) {
-    facts.distance = Math.min(LIMIT.distance, hundredths(distance));
+    facts.distance = shownDistance(distance);
     facts.distanceSource = distanceSource;
     const segments = segmentsOf(state.shares, facts.distance);
     if (segments !== undefined) facts.segments = segments;
@@ -32,6 +32,15 @@ export function factsOf(state: TripState, status: StatusReader): TripFacts {
   const consumptions = consumptionsOf(state, status, distance);
   if (consumptions.length > 0) facts.energyConsumptions = consumptions;
   return facts;
+}
+
+/** Returns only the distance of {@link factsOf}. */
+export function distanceOf({ meter }: TripState): number | undefined {
+  return sourceOf(meter) === undefined ? undefined : shownDistance(way(meter));
+}
+
+function shownDistance(distance: number): number {
+  return Math.min(LIMIT.distance, hundredths(distance));
 }
 
 /** Returns the record of the trip in its state at `at`. */

@@ -1,12 +1,14 @@
 /** Carries out the phase table (phases.ts): one method for each action, and the events that trigger them. */
+
+import { defined } from '../../../protocol/defined.ts';
 import type { TripRule } from '../../../protocol/recording.ts';
-import type { Trip, TripFault, TripFaultCause } from '../../../protocol/schema/trip.ts';
+import type { Trip, TripFault, TripFaultCause, TripReport } from '../../../protocol/schema/trip.ts';
 import type { StatusReader } from '../../model/status.ts';
 import type { Records } from '../../records.ts';
 import { powerOf } from './car.ts';
 import { departGauge } from './energy.ts';
 import { type CarUse, evidenceOf, overdue, rollsNow, silence, type TripContext, type TripReading } from './evidence.ts';
-import { factsOf, recordOf } from './facts.ts';
+import { distanceOf, factsOf, recordOf } from './facts.ts';
 import { count, loseSight, watch } from './parked.ts';
 import { actionFor, phaseOf, type TripAction, type TripEvent, type TripPhase } from './phases.ts';
 import { latitude, privacy } from './slots.ts';
@@ -50,16 +52,16 @@ export class TripMachine {
     this.#silence(at);
   }
 
-  /** Applies the readings of one time. */
-  advance(at: number, use: CarUse): void {
+  /** Applies the readings of one time. `power` as in {@link TripReading}. */
+  advance(at: number, { moved, rolls, rests }: CarUse, power: boolean): void {
     const state = this.#state;
-    if (use.power) state.offAt = powerOf(this.#status) === 'on' ? null : (state.offAt ?? at);
-    if (use.rolls || use.moved) {
+    if (power) state.offAt = powerOf(this.#status) === 'on' ? null : (state.offAt ?? at);
+    if (rolls || moved) {
       state.movedAt = at;
       departGauge(state.gauges.Fuel);
       departGauge(state.gauges.Electric);
     }
-    this.#follow(at, { ...use, rolling: state.rolling });
+    this.#follow(at, { power, moved, rolls, rests, rolling: state.rolling });
   }
 
   /** Call when a measure shows that the car moves, before {@link advance}. */
@@ -92,6 +94,17 @@ export class TripMachine {
     const facts = (open.gap ?? open.pause)?.facts ?? factsOf(this.#state, this.#status);
     const until = open.gap?.since ?? open.pause?.at ?? at;
     return recordOf(open, this.#state, this.#status, facts, Math.max(until, open.startedAt), undefined);
+  }
+
+  /** Returns only id, `updatedAt` and distance of {@link present}: most reports contain nothing else. */
+  progress(at: number): TripReport | undefined {
+    const { open } = this.#state;
+    if (open === null) return undefined;
+    const held = open.gap ?? open.pause;
+    const distance = held === null ? distanceOf(this.#state) : held.facts.distance;
+    const until = Math.round(Math.max(open.gap?.since ?? open.pause?.at ?? at, open.startedAt));
+    const updatedAt = until > Math.round(open.createdAt) ? until : undefined;
+    return { id: open.id, ...defined({ updatedAt, distance }) };
   }
 
   #silence(at: number): void {

@@ -22,7 +22,7 @@ export const gaugeSlots: ReadonlyMap<Slot, GaugeSlot> = new Map(
   ),
 );
 
-export const nothing: CarUse = { power: false, moved: false, rolls: false, rests: false };
+export const nothing: CarUse = { moved: false, rolls: false, rests: false };
 /** Distance in km from the start within which a first reading counts as the value at the start of the trip. */
 const EARLY = 1;
 
@@ -51,7 +51,7 @@ export class TripReadings {
     if (slot !== slots.moving) return nothing;
     // If the car has a speed, only that counts; a speed below the rule's is not driving.
     const speedless = this.#status.value(slots.speed) === undefined;
-    return { ...nothing, moved: speedless && value === true, rests: value === false };
+    return { moved: speedless && value === true, rolls: false, rests: value === false };
   }
 
   /** Applies a value that was read again since the last tick, unchanged. */
@@ -64,7 +64,7 @@ export class TripReadings {
       if (tickAt !== null) this.#share(meters.holdSpeed(meter, tickAt, this.#rule.silence));
       const rolls = meter.speed.value > this.#rule.moving;
       if (rolls) this.#machine.stir('rolls', now, now);
-      return { ...nothing, rolls, rests: !rolls };
+      return { moved: false, rolls, rests: !rolls };
     }
     if (slot === slots.mileage) {
       meters.holdOdometer(meter, now);
@@ -120,7 +120,7 @@ export class TripReadings {
     if (rolls) this.#machine.stir('rolls', now, now);
     this.#share(meters.readSpeed(state.meter, value, now, this.#rule.silence));
     state.maxSpeed = Math.max(state.maxSpeed ?? 0, value);
-    return { ...nothing, rolls, rests: !rolls };
+    return { moved: false, rolls, rests: !rolls };
   }
 
   #odometer(value: number, now: number): CarUse {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { defined } from '../../../../protocol/defined.ts';
 import type { Slot } from '../../../../protocol/slots.ts';
 import { slotByPath } from '../../../../protocol/slots.ts';
 import { Rig, RULE, type Says, SECOND, T } from './rig.ts';
@@ -130,7 +131,7 @@ function* stepsOf(events: readonly Event[]): Generator<Step> {
 function play(
   events: readonly Event[],
   cuts: ReadonlySet<number> = new Set(),
-  look = (_rig: Rig): void => undefined,
+  look = (_rig: Rig, _at: number): void => undefined,
 ): Rig {
   const rig = new Rig(rule);
   let index = 0;
@@ -138,7 +139,7 @@ function play(
     if (cuts.has(index++)) rig.cut();
     if ('tick' in step) rig.tick(step.tick);
     else rig.say(step.says, step.at);
-    look(rig);
+    look(rig, 'tick' in step ? step.tick : step.at);
   }
   return rig;
 }
@@ -167,6 +168,22 @@ const privateTwice: Event[] = [
 ];
 
 describe('random histories', () => {
+  test('a report of the distance alone equals the same fields of the open trip', () => {
+    let open = 0;
+    fc.assert(
+      fc.property(history(anyStep), (events) => {
+        play(events, new Set(), ({ recorder }, now) => {
+          const { id, updatedAt, distance } = recorder.present(now) ?? {};
+          const fields = id === undefined ? undefined : defined({ id, updatedAt, distance });
+          expect(recorder.progress(now, false)).toEqual(fields);
+          if (id !== undefined) open++;
+        });
+      }),
+      { numRuns: RUNS },
+    );
+    expect(open).toBeGreaterThan(1_000);
+  });
+
   test('any history produces trips that satisfy their schema, do not overlap, and run forward', () => {
     let made = 0;
     const lacking = new Map<string, number>();
