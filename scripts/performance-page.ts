@@ -69,17 +69,19 @@ function comparisonRows(tables: readonly ResultTable[]): readonly string[] {
 
 const REACHED_ELSEWHERE = 'These were missed; `scripts/benchmark/results.md` has all of them.';
 
+const FLOOR_COLUMNS = ['floor', 'of the floor'];
+
 function missedRows({ columns, rows }: ResultTable): readonly string[] {
   const cell = (cells: readonly string[], name: string): string => cells[columns.indexOf(name)] ?? '';
   const floors = rows.some((cells) => cell(cells, 'floor') !== '');
-  const head = ['target', 'measured', ...(floors ? ['floor'] : [])];
+  const head = ['target', 'measured', ...(floors ? FLOOR_COLUMNS : [])];
   const lines: string[] = [];
   let section = '';
   for (const cells of rows.filter((one) => one.at(-1) !== 'reached')) {
     const title = cell(cells, 'section') === section ? '' : `**${cell(cells, 'section')}**: `;
     section = cell(cells, 'section');
     const wanted = cell(cells, 'wanted').replace('at least', '≥').replace('at most', '≤');
-    const more = floors ? ` ${cell(cells, 'floor')} |` : '';
+    const more = floors ? FLOOR_COLUMNS.map((name) => ` ${cell(cells, name)} |`).join('') : '';
     lines.push(`| ${title}${cell(cells, 'what')} ${wanted} | ${cell(cells, 'measured')}, ${cells.at(-1)} |${more}`);
   }
   return [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...lines];

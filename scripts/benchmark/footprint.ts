@@ -113,7 +113,7 @@ function targets(costs: readonly ProcessCost[], floors: readonly ProcessCost[]):
     {
       what: '% of one core',
       measured: of(({ cpu }) => cpu),
-      bound: 2.5,
+      bound: 2,
       wanted: 'at most',
       floor: middle(floors, ({ cpu }) => cpu),
       why,
@@ -121,7 +121,7 @@ function targets(costs: readonly ProcessCost[], floors: readonly ProcessCost[]):
     {
       what: 'start to first publish, ms',
       measured: of(({ first }) => first * 1000),
-      bound: 600,
+      bound: 2.5 * middle(floors, ({ first }) => first * 1000),
       wanted: 'at most',
       floor: middle(floors, ({ first }) => first * 1000),
       why,

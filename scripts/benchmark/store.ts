@@ -87,7 +87,7 @@ async function compare(flow: Flow, batch: number, size: Size, program: string, s
       ? {
           what: `${title}: speed, of the medium alone`,
           measured: ofMedium,
-          bound: 0.85,
+          bound: 0.8,
           wanted: 'at least',
           floor: 1,
           why,

@@ -20,8 +20,8 @@ const TIMED = 2000;
 interface Case {
   readonly name: string;
   readonly payloads: readonly Uint8Array[];
-  /** Largest time per message in µs. */
-  readonly bound: number;
+  /** Largest time per message, as a multiple of decompression alone, or without that in µs. */
+  readonly bound: { readonly timesFloor: number } | number;
 }
 
 type Way = (payload: Uint8Array) => unknown;
@@ -45,7 +45,8 @@ export const unpacking: Section = {
         })),
         notes: ['The columns of a telemetry message stay compressed until their readings are asked for.'],
         targets: found.map(({ name, bound, times: [measured = Number.NaN, , floor = Number.NaN] }) => {
-          return { what: `${name}: µs of CPU`, measured, bound, wanted: 'at most', floor };
+          const most = typeof bound === 'number' ? bound : bound.timesFloor * floor;
+          return { what: `${name}: µs of CPU`, measured, bound: most, wanted: 'at most', floor };
         }),
       },
     ];
@@ -59,12 +60,12 @@ async function cases(): Promise<Case[]> {
   const options = { onChange: false, together: false, jitter: 10 };
   const [readings = []] = batchesOf(readingsOf(rowsOf(drive), options), 200);
   return [
-    { name: 'a whole Status', payloads: whole.map((message) => encodeMessage(message)), bound: 30 },
-    { name: 'an alert', payloads: whole.map((message) => encodeMessage(alertOf(message))), bound: 15 },
+    { name: 'a whole Status', payloads: whole.map((message) => encodeMessage(message)), bound: { timesFloor: 3 } },
+    { name: 'an alert', payloads: whole.map((message) => encodeMessage(alertOf(message))), bound: { timesFloor: 3 } },
     {
       name: '20 waypoints',
       payloads: [encoded('waypoint', moving.at(-1)?.at ?? START, { points: moving })],
-      bound: 15,
+      bound: { timesFloor: 3 },
     },
     {
       name: 'telemetry, 200 readings',

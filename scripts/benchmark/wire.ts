@@ -29,6 +29,7 @@ const TIMED = 20;
 
 const JSON_OBJECTS = 'JSON objects';
 const OURS = '**vigie**, zlib';
+const ZLIB = 'zlib alone, the columns of vigie';
 
 interface Drives {
   readonly kind: 'generated' | 'recorded';
@@ -55,6 +56,27 @@ function vigie(name: string, options: TelemetryOptions): Encoding {
   };
 }
 
+/** Only compresses: the columns of a batch are made when it is encoded for the first time, which is not timed. */
+function zlibAlone(): Encoding {
+  const made = new WeakMap<readonly Reading[], Uint8Array>();
+  return {
+    name: ZLIB,
+    encode(readings) {
+      let columns = made.get(readings);
+      if (columns === undefined) {
+        const keep = (bytes: Uint8Array): Uint8Array => {
+          columns = bytes.slice();
+          return bytes;
+        };
+        telemetryFromReadings(readings, { deflate: keep });
+        columns ??= new Uint8Array();
+        made.set(readings, columns);
+      }
+      return deflate(columns);
+    },
+  };
+}
+
 const fleetwise = (readings: readonly Reading[]): Uint8Array => vehicleData(readings, readings[0]?.at ?? 0);
 
 /** The encoding of the FleetWise edge agent, if snappy is installed. */
@@ -77,6 +99,7 @@ const plain: readonly Encoding[] = [
   { name: 'protobuf of FleetWise', encode: fleetwise },
   { name: 'protobuf of FleetWise, deflate', encode: (readings) => deflateRawSync(fleetwise(readings)) },
   vigie(OURS, { deflate }),
+  zlibAlone(),
   vigie('**vigie**, portable deflate', { deflate: portableDeflate }),
   vigie(`${OURS}, times to 10 ms`, { deflate, resolution: 10 }),
   vigie(`${OURS}, times to 100 ms`, { deflate, resolution: 100 }),
@@ -128,10 +151,10 @@ function compare(drives: Drives, encodings: readonly Encoding[], onChange: boole
 }
 
 /**
- * Targets: bytes per reading at both batch sizes, for every sample and for changes only; processor time in µs for 200
- * readings.
+ * Targets: bytes per reading at both batch sizes, for every sample and for changes only; processor time for 200 readings
+ * as a multiple of that of zlib alone.
  */
-const wanted = { everySample: [2, 1.15], onChange: [3.1, 2.45], time: 60 } as const;
+const wanted = { everySample: [2, 1.15], onChange: [3.1, 2.45], timesZlib: 1.5 } as const;
 
 function targets(
   kind: Drives['kind'],
@@ -142,6 +165,7 @@ function targets(
 ): BenchmarkTarget[] {
   const own = encodings.findIndex(({ name }) => name === OURS);
   const json = encodings.findIndex(({ name }) => name === JSON_OBJECTS);
+  const floor = times[encodings.findIndex((encoding) => encoding.name === ZLIB)] ?? Number.NaN;
   const name = `${kind} drives, ${onChange ? 'a reading when its value changes' : 'every sample'}`;
   return [
     ...BATCHES.map((batch, i): BenchmarkTarget => {
@@ -152,9 +176,10 @@ function targets(
     {
       what: `${name}: µs of CPU for 200 readings`,
       measured: times[own] ?? Number.NaN,
-      bound: wanted.time,
+      bound: wanted.timesZlib * floor,
       wanted: 'at most',
-      why: `zlib takes most of it; JSON, not compressed, took ${figure(times[json] ?? Number.NaN)} in the same rounds`,
+      floor,
+      why: `JSON, not compressed, took ${figure(times[json] ?? Number.NaN)} in the same rounds`,
     },
   ];
 }
