@@ -1,0 +1,153 @@
+/** A hub and simulated cars, all of them real programs, whose messages go through a broker. */
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { openStore } from '../../adapters/store/index.ts';
+import { classes } from '../../protocol/classes.ts';
+import { VigieProcess } from '../../test/rig/bench.ts';
+
+const LOOK_MS = 250;
+const SETTLE_MS = 240_000;
+
+/** First and last number of each run. */
+type Runs = readonly (readonly [first: number, last: number])[];
+
+interface ClassNumbers {
+  readonly class: number;
+  readonly arrived: Runs;
+  readonly givenUp: Runs;
+}
+
+export interface Outcome {
+  /** Number of messages that the broker has acknowledged to the cars. */
+  readonly acknowledged: number;
+  /** Those that the hub has not. */
+  readonly missing: readonly string[];
+}
+
+export class CarsAndHub {
+  readonly #folder: string;
+  readonly #vins: readonly string[];
+  readonly #cars: VigieProcess[] = [];
+  #hub: VigieProcess | undefined;
+  #file = '';
+  #missing = 0;
+  #cancel: (() => void) | undefined;
+  /** Number of messages that the hub found missing, and requested, so far. */
+  requested = 0;
+
+  constructor(folder: string, cars: number) {
+    this.#folder = folder;
+    this.#vins = Array.from({ length: cars }, (_, i) => `VF3VGEBENCH${String(i + 1).padStart(6, '0')}`);
+  }
+
+  async start(broker: string, database: string, secretFile: string): Promise<void> {
+    const data = this.#data('hub');
+    mkdirSync(data, { recursive: true });
+    this.#file = join(data, 'hub.yaml');
+    writeFileSync(
+      this.#file,
+      `hub: 1
+name: one
+data: ${data}
+broker: { url: '${broker}', group: cars }
+database: { url: '${database}', secretFile: '${secretFile}' }
+http: { listen: '127.0.0.1:0' }
+`,
+    );
+    await this.attend();
+    for (const vin of this.#vins) {
+      const keys = join(this.#data(vin), 'keys');
+      mkdirSync(keys, { recursive: true });
+      copyFileSync(join(data, 'keys', 'trust.json'), join(keys, 'trust.json'));
+      const where = ['--broker', broker, '--data', this.#data(vin), '--vin', vin, '--http', '0'];
+      const car = new VigieProcess(['bench', ...where]);
+      await car.says('Ctrl-C');
+      this.#cars.push(car);
+    }
+    const looking = setInterval(() => void this.#look(), LOOK_MS);
+    this.#cancel = () => clearInterval(looking);
+  }
+
+  /** Starts the hub if it is not running. */
+  async attend(): Promise<void> {
+    if (this.#hub !== undefined) return;
+    this.#hub = new VigieProcess(['hub', '-c', this.#file]);
+    await this.#hub.says('Ctrl-C ends');
+  }
+
+  async leave(): Promise<void> {
+    await this.#hub?.end('SIGTERM');
+    this.#hub = undefined;
+  }
+
+  /** Resolves when each car has sent what it has, nothing is missing any more, and the cars have ended. */
+  async end(): Promise<Outcome> {
+    await this.attend();
+    await this.#untilNoneMissing();
+    await Promise.all(this.#cars.map((car) => car.end('SIGTERM')));
+    const deadline = performance.now() + SETTLE_MS;
+    for (;;) {
+      const outcome = await this.#outcome();
+      if (outcome.missing.length === 0 || performance.now() > deadline) return outcome;
+      await after(1_000);
+    }
+  }
+
+  async remove(): Promise<void> {
+    this.#cancel?.();
+    await Promise.all([this.#hub, ...this.#cars].map((one) => one?.end('SIGKILL')));
+  }
+
+  #data(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  async #outcome(): Promise<Outcome> {
+    let acknowledged = 0;
+    const missing: string[] = [];
+    for (const vin of this.#vins) {
+      const store = await openStore(join(this.#data(vin), 'outbox'));
+      const kept = await this.#ask<{ readonly classes: readonly ClassNumbers[] }>(`/vigie/v1/vehicles/${vin}/numbers`);
+      for (const number of classes.keys()) {
+        const end = store.outbox.firstWaiting(number) ?? store.outbox.nextSeq(number);
+        const { arrived = [], givenUp = [] } = kept?.classes.find((one) => one.class === number) ?? {};
+        const known = new Set([...arrived, ...givenUp].flatMap(([first, last]) => numbers(first, last)));
+        acknowledged += end;
+        missing.push(...numbers(0, end - 1).flatMap((seq) => (known.has(seq) ? [] : [`${vin} ${number}/${seq}`])));
+      }
+      await store.close();
+    }
+    return { acknowledged, missing };
+  }
+
+  async #untilNoneMissing(): Promise<void> {
+    const deadline = performance.now() + SETTLE_MS;
+    for (let quiet = 0; quiet < 12 && performance.now() < deadline; ) {
+      await after(LOOK_MS);
+      quiet = this.#missing === 0 ? quiet + 1 : 0;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const found = await this.#ask<{ readonly missing: number }>('/vigie/v1/vehicles?pageSize=1');
+    if (found === undefined) return;
+    this.requested += Math.max(0, found.missing - this.#missing);
+    this.#missing = found.missing;
+  }
+
+  /** Resolves with undefined while the hub does not answer. */
+  async #ask<T>(path: string): Promise<T | undefined> {
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(this.#hub?.output ?? '')?.[0];
+    try {
+      const response = await fetch(`${url}${path}`);
+      return response.ok ? ((await response.json()) as T) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function numbers(first: number, last: number): readonly number[] {
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
+}
