@@ -1,4 +1,5 @@
 /** Exits of a hub: receivers of the readings of all cars, each from the first message that it has not confirmed. */
+import type { ExitReport } from '../../protocol/interface/own/exits.ts';
 import type { Telemetry } from '../../protocol/schema/telemetry.ts';
 
 /** Progress of an exit. Messages are numbered by their ids, in the order in which hubs stored them. */
@@ -28,6 +29,12 @@ export interface ExitPortion {
   readonly end: number;
 }
 
+/** State of an exit. Counts messages, those that wait up to 10,000. */
+export interface HubExitReport extends ExitReport {
+  /** Arrival of the first waiting message in UTC ms of the hub. */
+  readonly waitingSince?: number;
+}
+
 /** Each method rejects with `store.failed`. */
 export interface ExitStore {
   /** Returns the progress of the exit. A new one starts with the oldest message. */
@@ -38,10 +45,13 @@ export interface ExitStore {
    */
   read(from: number, most: number): Promise<ExitPortion>;
   /**
-   * Stores the progress, and that the receiver takes messages. Resolves with false and changes nothing if the exit is
-   * no longer at `before`, because another hub has advanced it.
+   * Stores the progress, and that the receiver takes messages at `now` (UTC ms). Resolves with the number of lost
+   * messages. Resolves with undefined and changes nothing if the exit is no longer at `before`, because another hub has
+   * advanced it.
    */
-  save(exit: string, before: number, progress: ExitProgress): Promise<boolean>;
-  /** Stores why the receiver takes no messages. */
-  failed(exit: string, error: string): Promise<void>;
+  save(exit: string, before: number, progress: Omit<ExitProgress, 'lost'>, now: number): Promise<number | undefined>;
+  /** Stores why the receiver takes no messages. Resolves with the number of lost messages. */
+  failed(exit: string, error: string): Promise<number>;
+  /** States of those of the exits that ever ran. */
+  reports(exits: readonly HubExitReport['kind'][]): Promise<readonly HubExitReport[]>;
 }

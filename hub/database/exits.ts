@@ -1,11 +1,20 @@
 /** Progress of exits, and the messages that follow, in the SQL that SQLite and PostgreSQL share. */
 import type { Telemetry } from '../../protocol/schema/telemetry.ts';
-import type { ExitItem, ExitPortion, ExitProgress, ExitStore } from '../core/exits.ts';
+import type { ExitItem, ExitPortion, ExitProgress, ExitStore, HubExitReport } from '../core/exits.ts';
 import type { RegistryDatabase } from './registry.ts';
 import { clockNumber, kindNumber, recordIn, type Select, type SqlRow } from './rows.ts';
 
 /** Number of ids that one read passes at most: on SQLite it also visits messages of other kinds. */
 const WINDOW = 10_000;
+
+/** Largest number of waiting messages that a report counts. */
+const MAX_COUNTED = 10_000;
+const TELEMETRY = `kind = ${kindNumber('telemetry')}`;
+const UNCONFIRMED = `${TELEMETRY} AND messages.id >= exits.next`;
+
+/** Returns SQL that adds to each exit the number of messages that it has not confirmed. `lost` selects their ids. */
+export const countLost = (lost: string): string =>
+  `UPDATE exits SET lost = lost + (SELECT count(*) FROM (${lost}) AS lost WHERE lost.id >= exits.next)`;
 
 /** Runs reads of messages below `end`: no commit of any hub can store a message there any more. */
 export type SettledReads = <T>(from: number, read: (select: Select, end: number) => Promise<T>) => Promise<T>;
@@ -42,7 +51,7 @@ export class SqlExits implements ExitStore {
       const rows = await select(
         `SELECT page.id, vin, page.at, clock, payload, behind FROM (
            SELECT id, vehicle, boot, at, clock, payload FROM messages
-           WHERE kind = ${kindNumber('telemetry')} AND id >= ? AND id < ? ORDER BY id LIMIT ?) AS page
+           WHERE ${TELEMETRY} AND id >= ? AND id < ? ORDER BY id LIMIT ?) AS page
          JOIN vehicles ON vehicles.id = page.vehicle
          LEFT JOIN corrections ON corrections.vehicle = page.vehicle AND corrections.boot = page.boot
          ORDER BY page.id`,
@@ -55,22 +64,55 @@ export class SqlExits implements ExitStore {
     });
   }
 
-  async save(exit: string, before: number, { next, refused }: ExitProgress): Promise<boolean> {
+  async save(
+    exit: string,
+    before: number,
+    { next, refused }: Omit<ExitProgress, 'lost'>,
+    now: number,
+  ): Promise<number | undefined> {
     const [saved = []] = await this.#database.write([
       [
-        'UPDATE exits SET next = ?, refused = ?, error = NULL WHERE exit = ? AND next = ? RETURNING exit',
+        `UPDATE exits SET next = ?, refused = ?, error = NULL, succeeded_at = ?
+         WHERE exit = ? AND next = ? RETURNING lost`,
         next,
         refused,
+        now,
         exit,
         before,
       ],
     ]);
-    return saved.length > 0;
+    return saved[0]?.['lost'] as number | undefined;
   }
 
-  async failed(exit: string, error: string): Promise<void> {
-    await this.#database.write([['UPDATE exits SET error = ? WHERE exit = ?', error, exit]]);
+  async failed(exit: string, error: string): Promise<number> {
+    const [rows = []] = await this.#database.write([
+      ['UPDATE exits SET error = ? WHERE exit = ? RETURNING lost', error, exit],
+    ]);
+    return (rows[0]?.['lost'] as number | undefined) ?? 0;
   }
+
+  async reports(exits: readonly HubExitReport['kind'][]): Promise<readonly HubExitReport[]> {
+    if (exits.length === 0) return [];
+    const rows = await this.#database.select(
+      `SELECT exit, lost, refused, error, succeeded_at,
+         (SELECT count(*) FROM (SELECT 1 FROM messages WHERE ${UNCONFIRMED} LIMIT ${MAX_COUNTED}) AS page) AS waiting,
+         (SELECT received FROM messages WHERE ${UNCONFIRMED} ORDER BY id LIMIT 1) AS since
+       FROM exits ORDER BY exit`,
+    );
+    return rows.map(reportIn).filter(({ kind }) => exits.includes(kind));
+  }
+}
+
+function reportIn(row: SqlRow): HubExitReport {
+  const { exit, lost, refused, error, waiting, since, succeeded_at: succeededAt } = row;
+  const kind = exit as HubExitReport['kind'];
+  const numbers = { waiting: waiting as number, lost: lost as number, refused: refused as number };
+  return {
+    ...{ name: kind, kind, state: error === null ? 'running' : 'waiting', ...numbers },
+    ...(since === null ? {} : { waitingSince: since as number }),
+    ...(error === null ? {} : { error: error as string }),
+    ...(succeededAt === null ? {} : { succeededAt: succeededAt as number }),
+  };
 }
 
 function itemIn(row: SqlRow): ExitItem {

@@ -98,13 +98,14 @@ function trustedKeysTable({ int, long, text, table }: SqlTypes): string {
 
 function exitsTable({ long, text, keyed }: SqlTypes): string {
   return `-- next: the first message that the receiver has not confirmed. lost: messages that retention removed before it got them.
-  -- refused: messages that it refused for good. error: why it takes none now.
+  -- refused: messages that it refused for good. error: why it takes none now. succeeded_at: its last confirmation (UTC ms).
   CREATE TABLE exits (
     exit ${text} PRIMARY KEY,
     next ${long} NOT NULL DEFAULT 0,
     lost ${long} NOT NULL DEFAULT 0,
     refused ${long} NOT NULL DEFAULT 0,
-    error ${text}
+    error ${text},
+    succeeded_at ${long}
   )${keyed};`;
 }
 

@@ -5,6 +5,7 @@ import { classOf } from '../../protocol/classes.ts';
 import { type Kind, kinds, recordKinds } from '../../protocol/schema/kind.ts';
 import type { KeptKind, RetentionPlace, RetentionStore } from '../core/retention.ts';
 import { chunks } from './event-deliveries.ts';
+import { countLost } from './exits.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import { clockNumber, kindNumber, type SqlRow, type SqlValue } from './rows.ts';
 
@@ -100,6 +101,11 @@ export class SqlRetention implements RetentionStore {
       ...[...chunks(records)].map((part): SqlStatement => {
         const values = part.map(() => '(CAST(? AS bigint), ?, ?, CAST(? AS bigint))').join(', ');
         return [`DELETE FROM records WHERE (vehicle, collection, id, message) IN (VALUES ${values})`, ...part.flat()];
+      }),
+      ...(kind === 'telemetry' ? parts : []).map((part): SqlStatement => {
+        const values = part.map(() => `(${MARKS})`).join(', ');
+        const lost = `SELECT id FROM messages WHERE kind = ? AND (vehicle, class, seq, boot) IN (VALUES ${values})`;
+        return [countLost(lost), kindNumber(kind), ...part.flat()];
       }),
       ...parts.map((part): SqlStatement => {
         const values = part.map(() => `(${MARKS})`).join(', ');

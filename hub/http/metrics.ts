@@ -2,6 +2,7 @@
 
 import { type Metric, type MetricValue, pageOf } from '../../adapters/service/metrics.ts';
 import { carLimits } from '../core/car-limits.ts';
+import type { HubExitReport } from '../core/exits.ts';
 import type { HubMeasurements } from '../core/measures.ts';
 import type { MissingNumbers } from '../core/ports.ts';
 import type { BrokerState } from '../core/status.ts';
@@ -12,6 +13,8 @@ interface HubSnapshot {
   readonly counted: HubMeasurements;
   /** Time since the start in ms. */
   readonly uptime: number;
+  /** UTC ms of the hub. */
+  readonly now: number;
   /** Number of messages that wait for a commit. */
   readonly waiting: number;
   readonly broker: BrokerState;
@@ -23,6 +26,7 @@ interface HubSnapshot {
         readonly deliveries: { readonly waiting: number; readonly receivers: number };
         readonly unregistered: UnregisteredTotals;
         readonly disk: DiskUsage;
+        readonly exits: readonly HubExitReport[];
       }
     | undefined;
 }
@@ -51,6 +55,16 @@ const byClass = (
   help: string,
   values: (snapshot: HubSnapshot) => readonly MetricValue[],
 ): Metric<HubSnapshot> => ({ name: `vigie_hub_${name}`, kind, help, labels: ['class'], values });
+
+const byExit = (
+  kind: Metric['kind'],
+  name: string,
+  help: string,
+  value: (exit: HubExitReport, now: number) => number,
+): Metric<HubSnapshot> => ({
+  ...{ name: `vigie_hub_exits_${name}`, kind, help, labels: ['exit'] },
+  values: ({ kept, now }) => (kept?.exits ?? []).map((exit) => [value(exit, now), { exit: exit.name }] as const),
+});
 
 /** Returns a sample for each class, 0 if nothing is missing: alert rules cannot detect a metric without samples. */
 const missing = ({ kept, counted }: HubSnapshot, value: (one: MissingNumbers) => number): MetricValue[] => {
@@ -178,6 +192,27 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
     values: ({ counted }) =>
       Object.entries(counted.deliveries.lost).map(([reason, count]) => [count, { reason }] as const),
   },
+  byExit(
+    'gauge',
+    'waiting',
+    'Messages that a receiver of exits has not confirmed, up to 10,000',
+    (exit) => exit.waiting,
+  ),
+  byExit('gauge', 'waiting_seconds', 'Time since the first of them arrived', ({ waitingSince }, now) =>
+    waitingSince === undefined ? 0 : Math.max(0, now - waitingSince) / 1000,
+  ),
+  byExit(
+    'counter',
+    'lost_total',
+    'Messages that were removed before a receiver of exits got them',
+    (exit) => exit.lost,
+  ),
+  byExit(
+    'counter',
+    'refused_messages_total',
+    'Messages that a receiver of exits refused for good',
+    (exit) => exit.refused,
+  ),
   {
     ...metric(
       'counter',

@@ -4,6 +4,7 @@ import { JSON_MEDIA } from '../../protocol/interface/operations/making.ts';
 import { idempotencyKey } from '../../protocol/interface/parameters/query.ts';
 import { requestBody } from '../../protocol/interface/schemas/requests.ts';
 import { diagnosticsOperations } from './diagnostics.ts';
+import { exitOperations } from './exits.ts';
 import { liveOperations } from './live-operations.ts';
 import { messageOperations } from './messages.ts';
 import { overviewOperations } from './overview-operations.ts';
@@ -68,4 +69,5 @@ export const hubOperations: readonly Operation[] = [
   ...overviewOperations,
   ...rolloutOperations,
   ...statusOperations,
+  ...exitOperations,
 ];

@@ -35,7 +35,7 @@ export async function startExits(
   const { measurement } = influx;
   const exit = new HubExit({
     ...{ store, locks, clock, log },
-    name: 'influx telemetry',
+    name: 'influx',
     write: (items, closing) => writeLines(client, { measurement, sees }, items, closing),
   });
   teardowns.unshift(async () => {
@@ -129,7 +129,11 @@ class HubExit {
   async #run(lost: Promise<string>): Promise<void> {
     const { name, store, write, clock, log } = this.#parts;
     const begin = await store.open(name);
-    let [saved, end] = [begin.next, begin.next];
+    let [saved, end, losses] = [begin.next, begin.next, begin.lost];
+    const noteLost = (now: number): void => {
+      if (now > losses) log.warn('exit.expired', { exit: name, records: now - losses });
+      losses = now;
+    };
     let fail: (error: Error) => void = () => undefined;
     const failed = new Promise<never>((_, reject) => {
       fail = reject;
@@ -151,17 +155,19 @@ class HubExit {
         write: (items, closing) =>
           write(items, closing).catch(async (error: Error) => {
             // The next attempt stores it again.
-            if (!closing.aborted) await store.failed(name, error.message).catch(() => undefined);
+            if (!closing.aborted) await store.failed(name, error.message).then(noteLost, () => undefined);
             throw error;
           }),
         save: async (state) => {
           if (state.next === saved) return;
-          if (!(await store.save(name, saved, state))) {
+          const now = await store.save(name, saved, state, Math.round(clock.now()));
+          if (now === undefined) {
             const error = new VigieError('store.failed', 'another hub has continued this exit');
             fail(error);
             throw error;
           }
           saved = state.next;
+          noteLost(now);
         },
       },
       begin,

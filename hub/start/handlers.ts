@@ -16,6 +16,7 @@ import type { ResendRequests } from '../core/resend.ts';
 import type { Viewers } from '../core/viewers.ts';
 import { commandHandlers } from '../http/commands.ts';
 import { diagnosticsHandlers } from '../http/diagnostics.ts';
+import { exitHandlers } from '../http/exits.ts';
 import { liveHandlers } from '../http/live.ts';
 import { messageHandlers } from '../http/messages.ts';
 import { monitorsOf } from '../http/monitors.ts';
@@ -50,6 +51,7 @@ export interface HandlersParts {
   readonly pushKey: Parameters<typeof overviewHandlers>[0]['pushKey'];
   /** Returns the state of the hub. */
   readonly status: Parameters<typeof statusHandlers>[0];
+  readonly exits: Parameters<typeof exitHandlers>[0];
   readonly clock: Clock;
 }
 
@@ -86,6 +88,7 @@ export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf>
       'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
       ...rolloutHandlers(rollouts),
       ...statusHandlers(parts.status),
+      ...exitHandlers(parts.exits),
       ...commandHandlers(desk),
     }),
   };

@@ -5,6 +5,7 @@ import type { Clock, Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { HubStatus } from '../../protocol/interface/own/hub-status.ts';
 import type { DeliveryStore } from '../core/deliveries.ts';
+import type { HubExitReport } from '../core/exits.ts';
 import type { Intake } from '../core/intake.ts';
 import type { HubMeasures } from '../core/measures.ts';
 import type { NumbersStore, OverviewReader } from '../core/ports.ts';
@@ -28,6 +29,8 @@ export interface HubHealthParts {
   readonly broker: { state(): BrokerState };
   /** Returns the state of the hub. */
   readonly status: (limit: number) => Promise<HubStatus>;
+  /** Returns the states of the exits. */
+  readonly exits: () => Promise<readonly HubExitReport[]>;
   readonly database: {
     readonly overviewReader: Pick<OverviewReader, 'countVehicles'>;
     readonly reader: Pick<NumbersStore, 'missingNumbers'>;
@@ -55,6 +58,7 @@ export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
   const metrics = hubMetricsPage(async () => ({
     counted: measures.snapshot(),
     uptime: clock.monotonic() - begun,
+    now: clock.now(),
     waiting: intake.waiting,
     broker: parts.broker.state(),
     kept: await Promise.all([
@@ -63,8 +67,11 @@ export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
       deliveryStore.totals(),
       unregistered.totals(),
       disk.usage(),
+      parts.exits(),
     ]).then(
-      ([cars, missing, deliveries, aside, usage]) => ({ cars, missing, deliveries, unregistered: aside, disk: usage }),
+      ([cars, missing, deliveries, aside, usage, exits]) => {
+        return { cars, missing, deliveries, unregistered: aside, disk: usage, exits };
+      },
       (error: Error) => {
         log.warn('hub.database.silent', { error: error.message });
         return undefined;

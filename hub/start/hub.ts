@@ -95,12 +95,14 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const resends = startRounds(start, parts);
   if (options.exits !== undefined) await (await import('./exits.ts')).startExits(start, database, options.exits);
   const status = startStatus(start, parts, { intake, broker: running.broker });
-  const health = await startHealth(start, parts, { intake, broker: running.broker, status });
+  const exits = (): ReturnType<typeof database.exits.reports> =>
+    database.exits.reports(options.exits?.influx === undefined ? [] : ['influx']);
+  const health = await startHealth(start, parts, { intake, broker: running.broker, status, exits });
   const changed = (): void => {
     monitors.wake();
     deliveries.changed();
   };
-  const shown = { ...parts, ...views, resends, changed, status, pushKey: channels.pushKey };
+  const shown = { ...parts, ...views, resends, changed, status, exits, pushKey: channels.pushKey };
   const server = await startInterface(start, shown, health);
   const trust = join(keysFolder(options.data), 'trust.json');
   const enrolment = await startCarEnrolment(start, parts, running, server, trust);

@@ -46,7 +46,7 @@ type Health = Awaited<ReturnType<typeof serveHealth>>;
 export async function startHealth(
   { options: { data, metrics: port, hosts }, clock, log, teardowns }: HubStart,
   { database, measures }: HubParts,
-  running: Pick<HubHealthParts, 'intake' | 'broker' | 'status'>,
+  running: Pick<HubHealthParts, 'intake' | 'broker' | 'status' | 'exits'>,
 ): Promise<Health> {
   const health = await serveHealth({
     ...{ data, database, measures, clock, log, ...running },

@@ -113,7 +113,7 @@ const ofHub: readonly AccessRow[] = [
   ...hub(any(...both), 'GET /vigie/v1/vehicles'),
   ...hub(any(), 'GET /vigie/v1/orders', `GET ${ofCar}/car`),
   ...hub(scoped(position), 'GET /vigie/v1/positions'),
-  ...hub(scoped(['hub:status:read']), 'GET /vigie/v1/status'),
+  ...hub(scoped(['hub:status:read']), 'GET /vigie/v1/status', 'GET /vigie/v1/exits'),
   ...hub(scoped([], [...dataScopes, ...commands]), 'GET /vigie/v1/events', 'GET /vigie/v1/live', `GET ${ofCar}/live`),
   ...hub(scoped([], both), `GET ${ofCar}/values`),
   ...hub(scoped([], [...dataScopes, ...commands]), `GET ${ofCar}/messages`),

@@ -7,7 +7,7 @@ import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { type MessageOptions, NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
 
 const speed = slotByPath.get('kinetic.speed') as Slot;
-const EXIT = 'influx telemetry';
+const EXIT = 'influx';
 
 /** A telemetry message with one reading of the speed. */
 export function speedAt(at: number, value: number, options: MessageOptions) {
@@ -76,7 +76,7 @@ export function hubExitsContract(name: string, create: () => Promise<HubDatabase
       await send(NOON, 2, { seq: 1 });
       const { id } = (await hub.exits.read(0, 10)).items.at(-1) ?? { id: 0 };
       expect(await hub.exits.open(EXIT)).toMatchObject({ next: 0 });
-      expect(await hub.exits.save(EXIT, 0, { next: id + 1, lost: 0, refused: 0 })).toBe(true);
+      expect(await hub.exits.save(EXIT, 0, { next: id + 1, refused: 0 }, NOON)).toBe(0);
       while ((await hub.retention.removeBefore('telemetry', NOON + 400 * DAY)).next !== undefined) {
         // Each step removes some.
       }
@@ -87,10 +87,41 @@ export function hubExitsContract(name: string, create: () => Promise<HubDatabase
 
     test('have a progress that only the hub advances that knows it', async () => {
       expect(await hub.exits.open(EXIT)).toEqual({ next: 0, lost: 0, refused: 0 });
-      await hub.exits.failed(EXIT, 'away');
-      expect(await hub.exits.save(EXIT, 0, { next: 7, lost: 0, refused: 1 })).toBe(true);
-      expect(await hub.exits.save(EXIT, 0, { next: 9, lost: 0, refused: 0 })).toBe(false);
+      expect(await hub.exits.save(EXIT, 0, { next: 7, refused: 1 }, NOON)).toBe(0);
+      expect(await hub.exits.save(EXIT, 0, { next: 9, refused: 0 }, NOON)).toBeUndefined();
       expect(await hub.exits.open(EXIT)).toEqual({ next: 7, lost: 0, refused: 1 });
+    });
+
+    test('report what waits, since when, the last error, and what retention removed before the receiver had it', async () => {
+      expect(await hub.exits.reports([EXIT])).toEqual([]);
+      await hub.exits.open(EXIT);
+      for (const seq of [0, 1, 2]) await send(NOON, seq, { seq, received: NOON + seq });
+      const { items } = await hub.exits.read(0, 1);
+      await hub.exits.save(EXIT, 0, { next: (items[0]?.id ?? 0) + 1, refused: 0 }, NOON + 3);
+      expect(await hub.exits.failed(EXIT, 'away')).toBe(0);
+      const counts = { waiting: 2, lost: 0, refused: 0 };
+      expect(await hub.exits.reports([EXIT])).toEqual([
+        {
+          name: EXIT,
+          kind: EXIT,
+          state: 'waiting',
+          ...counts,
+          waitingSince: NOON + 1,
+          error: 'away',
+          succeededAt: NOON + 3,
+        },
+      ]);
+      while ((await hub.retention.removeBefore('telemetry', NOON + 2)).next !== undefined) {
+        // Each step removes some.
+      }
+      expect(await hub.exits.failed(EXIT, 'away')).toBe(1);
+      expect(await hub.exits.reports([EXIT])).toMatchObject([{ waiting: 1, lost: 1, waitingSince: NOON + 2 }]);
+      const { next } = await readFrom(0);
+      expect(await hub.exits.save(EXIT, (items[0]?.id ?? 0) + 1, { next, refused: 0 }, NOON + 9)).toBe(1);
+      expect(await hub.exits.reports([EXIT])).toEqual([
+        { name: EXIT, kind: EXIT, state: 'running', waiting: 0, lost: 1, refused: 0, succeededAt: NOON + 9 },
+      ]);
+      expect(await hub.exits.reports([])).toEqual([]);
     });
   });
 }

@@ -109,7 +109,8 @@ async function runExit({ exits }: HubDatabase): Promise<void> {
   await exits.open('e');
   await exits.read(0, 1);
   await exits.failed('e', 'away');
-  await exits.save('e', 0, { next: 1, lost: 0, refused: 0 });
+  await exits.save('e', 0, { next: 1, refused: 0 }, NOON);
+  await exits.reports(['influx']);
 }
 
 async function shareKeys({ groupKeys }: HubDatabase): Promise<void> {

@@ -4,11 +4,13 @@
  */
 import { DAY } from '../../../protocol/calendar.ts';
 import { classOf } from '../../../protocol/classes.ts';
+import { countLost } from '../exits.ts';
 import { kindNumber } from '../rows.ts';
 import type { Execute } from './execute.ts';
 import { withoutReadingSample } from './reading-tables.ts';
 import { type PartitionedKind, withoutSample } from './schema.ts';
 
+const TELEMETRY = 'messages_telemetry';
 /** Number of partitions of a kind whose messages are removed. A query locks each of them with its indexes. */
 const PARTITIONS = 30;
 /** Days of a partition of a kind whose messages are kept for ever. */
@@ -116,6 +118,7 @@ export async function dropOldest(execute: Execute, whole: PartitionedTable, befo
   );
   const isSmall = (size as number) <= COUNTED_BYTES;
   const [counted] = isSmall ? await execute(`SELECT count(*) AS n FROM ${table}`) : [];
+  if (whole.name === TELEMETRY) await execute(countLost(`SELECT id FROM ${table}`));
   await execute(`DROP TABLE ${table}`);
   return (counted?.['n'] ?? estimate) as number;
 }
@@ -124,13 +127,16 @@ export async function dropOldest(execute: Execute, whole: PartitionedTable, befo
 export async function removeRows(
   execute: Execute,
   table: string,
-  { before: condition, order }: PartitionedTable,
+  { name, before: condition, order }: PartitionedTable,
   before: number,
 ): Promise<number> {
   const removed = await execute(
     `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table}
-       WHERE ${condition} ${order} LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)) RETURNING 1 AS n`,
+       WHERE ${condition} ${order} LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)) RETURNING ${name === TELEMETRY ? 'id' : '1 AS n'}`,
     [before],
   );
+  if (name === TELEMETRY && removed.length > 0) {
+    await execute(countLost('SELECT unnest($1::bigint[]) AS id'), [removed.map(({ id }) => id)]);
+  }
   return removed.length;
 }

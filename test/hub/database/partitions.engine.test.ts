@@ -2,14 +2,16 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { idOf } from '../../../assembly/view.ts';
-import { SqlReader } from '../../../hub/database/index.ts';
+import { SqlExits, SqlReader } from '../../../hub/database/index.ts';
 import {
   PartitionedRetention,
   Partitions,
   PostgresDatabase,
   PostgresMessageStore,
+  postgresExits,
 } from '../../../hub/database/postgres/index.ts';
 import { DAY } from '../../../protocol/calendar.ts';
+import { speedAt } from '../../contracts/hub-exits.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { describePeer } from '../../rig/peers.ts';
 import { PostgresRig } from '../../rig/postgres.ts';
@@ -127,6 +129,19 @@ describePeer('initdb', 'PostgreSQL with partitions', () => {
     expect(removed).toBe(500);
     expect(await tablesOf(database)).toEqual({ messages_waypoint_2026_11_10: stored });
     expect(stored).toBe(seq);
+    await database.close();
+  });
+
+  test('telemetry in a dropped partition that an exit had not confirmed is counted as lost', async () => {
+    const { database, store, retention } = await open(NOON - DAY);
+    const exits = new SqlExits(database, postgresExits(database));
+    await exits.open('influx');
+    const telemetry = (seq: number) => speedAt(NOON - DAY, seq, { seq, received: NOON - DAY });
+    await store.save([telemetry(0), telemetry(1), telemetry(2)], []);
+    const [first] = (await exits.read(0, 1)).items;
+    await exits.save('influx', 0, { next: (first?.id ?? 0) + 1, refused: 0 }, NOON);
+    expect(await retention.removeBefore('telemetry', MIDNIGHT)).toMatchObject({ removed: 3 });
+    expect(await exits.reports(['influx'])).toMatchObject([{ lost: 2, waiting: 0 }]);
     await database.close();
   });
 

@@ -83,6 +83,16 @@ const faults: Readonly<Record<string, { readonly at: string; readonly fires: obj
     fires: { 'vigie_hub_deliveries_lost_total{reason="dropped"}': '0x4 2x20' },
     silent: { 'vigie_hub_deliveries_lost_total{reason="dropped"}': '2x20' },
   },
+  VigieHubExitBehind: {
+    at: '30m',
+    fires: { 'vigie_hub_exits_waiting_seconds{exit="influx"}': '0+60x30' },
+    silent: { 'vigie_hub_exits_waiting_seconds{exit="influx"}': '60x20 0x20' },
+  },
+  VigieHubExitLost: {
+    at: '10m',
+    fires: { 'vigie_hub_exits_lost_total{exit="influx"}': '0x4 9x20' },
+    silent: { 'vigie_hub_exits_lost_total{exit="influx"}': '9x20' },
+  },
   VigieHubDiskFull: {
     at: '7h',
     fires: { vigie_hub_disk_free_bytes: '4000-1x500', vigie_hub_disk_bytes: '9000x500' },

@@ -21,7 +21,7 @@ test('an SQLite file uses no id again, also after its newest messages were remov
   await first.store.save([speedAt(NOON, 1, { seq: 0 }), speedAt(NOON, 2, { seq: 1 })], []);
   const { next } = await first.exits.read(0, 10);
   await first.exits.open('e');
-  await first.exits.save('e', 0, { next, lost: 0, refused: 0 });
+  await first.exits.save('e', 0, { next, refused: 0 }, NOON);
   await first.retention.removeBefore('telemetry', NOON + DAY);
   await first.close();
   const second = await onSqlite(path, 100, new MemoryLog());

@@ -108,6 +108,7 @@ test('while the database is away, health and vigie_hub_up report it, and the cou
     intake: { waiting: 7 },
     broker,
     status,
+    exits: async () => [],
     clock,
     log: new MemoryLog(),
     database: {
@@ -138,7 +139,18 @@ test('health is bad after a failed commit until one succeeds', async () => {
     unregistered,
     disk,
   };
-  const parts = { data, measures, intake: { waiting: 0 }, broker, status, database, clock, log: new MemoryLog() };
+  const exits = async () => [];
+  const parts = {
+    data,
+    measures,
+    intake: { waiting: 0 },
+    broker,
+    status,
+    exits,
+    database,
+    clock,
+    log: new MemoryLog(),
+  };
   const served = await serveHealth(parts);
   onTestFinished(() => served.close());
   const where = { socketPath: join(data, HUB_SOCKET) };
@@ -159,7 +171,7 @@ test('docs list exactly the metrics that the hub exports', () => {
 test('sums of seconds have at most millisecond digits', () => {
   const counted = { ...new HubMeasures(clock).snapshot(), lag: [18] };
   const lag = hubMetrics.find(({ name }) => name === 'vigie_hub_lag_seconds_total');
-  expect(lag?.values({ counted, uptime: 0, waiting: 0, broker: broker.state(), kept: undefined })).toEqual([
+  expect(lag?.values({ counted, uptime: 0, now: 0, waiting: 0, broker: broker.state(), kept: undefined })).toEqual([
     [0.018, { class: '0' }],
   ]);
 });
