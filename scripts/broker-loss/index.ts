@@ -23,7 +23,7 @@ const MESSAGES_PER_CUT = 200;
 interface Sum {
   readonly cuts: number;
   readonly plain: { readonly acknowledged: number; readonly lost: number; readonly twice: number };
-  /** Of the cars' messages: those that the broker acknowledged, that the hub requested again, that it has not, and has twice. */
+  /** Messages of cars that the broker acknowledged, that the hub requested again, that it does not have, and that it has twice. */
   readonly cars: {
     readonly acknowledged: number;
     readonly requested: number;
@@ -38,7 +38,9 @@ const NOTHING: Sum = {
 };
 
 type Rig = BrokerRig & { readonly pid: number };
-const brokers: Readonly<Record<string, { readonly version: Version; readonly make: () => Rig; readonly remove: (rig: Rig) => Promise<void> }>> = {
+const brokers: Readonly<
+  Record<string, { readonly version: Version; readonly make: () => Rig; readonly remove: (rig: Rig) => Promise<void> }>
+> = {
   mosquitto: {
     version: 5,
     make: () => new MosquittoRig({ settings: shippedBounds('mosquitto.conf') }),
