@@ -184,6 +184,7 @@ describePeer('chromium', 'the page shows the car', () => {
       ['journey', 'Time line'],
       ['commands', 'Doors'],
       ['wire', 'Numbers'],
+      ['exits', 'No exits'],
       ['scenes', 'Scenes'],
     ] as const) {
       await page.goto(`${browsed.url}/#${view}`);
