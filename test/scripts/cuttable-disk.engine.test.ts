@@ -6,7 +6,7 @@ import { CuttableDisk } from '../../scripts/broker-loss/disk.ts';
 import { describeNeeding } from '../needs.ts';
 import { describePeers } from '../rig/peers.ts';
 
-describePeers(['/dev/loop-control', 'mkfs.ext4', 'python3'], 'a disk whose power is cut', () => {
+describePeers(['/dev/loop-control', 'python3'], 'a disk whose power is cut', () => {
   describeNeeding(process.getuid?.() === 0, 'mounting needs root', 'as root', () => {
     const folder = mkdtempSync(join(tmpdir(), 'cuttable-disk-'));
     let disk: CuttableDisk | undefined;

@@ -62,7 +62,7 @@ function expanded(sql: string, from: number, to: number): string {
   return made;
 }
 
-describePeers(['initdb', 'prometheus'], 'the dashboards for Grafana', () => {
+describePeers(['initdb', 'promtool'], 'the dashboards for Grafana', () => {
   const server = new PostgresRig();
   const data = mkdtempSync(join(tmpdir(), 'vigie-grafana-'));
   const now = Date.now();
