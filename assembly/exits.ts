@@ -135,11 +135,10 @@ async function describerOf(
 ): Promise<(known: ReadonlySet<Slot>) => readonly ExitMessage[]> {
   const before = announcedIn(store.memory.recall(ANNOUNCED));
   const keep = (announced: Announced): void => store.memory.keep(() => [[ANNOUNCED, announced]]);
-  const removal = before && { topic: before.topic, text: '', retain: true };
+  const removal = before === undefined ? [] : [{ topic: before.topic, text: '', retain: true }];
   if (homeAssistant === undefined) {
-    if (before === undefined || removal === undefined) return () => [];
-    keep(before);
-    return () => [removal];
+    if (before !== undefined) keep(before);
+    return () => removal;
   }
   // The table has words in three languages: load it only for an exit that uses them.
   const { dictionaryOf } = await import('../protocol/words/table.ts');
@@ -153,7 +152,7 @@ async function describerOf(
   const topic = discoveryTopic(shared);
   // Only the profile and the scopes remove entities: a value that is unknown now may return.
   keep({ topic, platforms: { ...announced, ...platformsOf(shared, fed) } });
-  const moved = removal !== undefined && removal.topic !== topic ? [removal] : [];
+  const moved = removal.filter((old) => old.topic !== topic);
   return (known) => [...moved, discoveryOf(shared, known)];
 }
 

@@ -57,7 +57,7 @@ export interface StatusReport extends HealthSnapshot {
   readonly carVin?: string;
   /** Entries of the data folder that were missing at startup, with the consequences. */
   readonly missing?: readonly HelloMissing[];
-  /** State of the exits to other programs. Omitted if there are none. */
+  /** State of the exits to other programs. Omitted if the car has no exits. */
   readonly exits?: readonly ExitReport[];
 }
 

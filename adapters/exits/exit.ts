@@ -29,7 +29,7 @@ export interface ExitOptions {
   readonly status: ObservedStatus;
   /** Returns true if the exit may publish the value. */
   readonly sees: (slot: Slot) => boolean;
-  /** Custom signals of the car that the exit may publish. If omitted, there are none. */
+  /** Custom signals of the car. If omitted, the car has no custom signals. */
   readonly signals?: Pick<SignalView, 'all' | 'get'> | undefined;
   readonly seesSignal?: (signal: PresentSignal) => boolean;
   readonly commands: CommandTopics;

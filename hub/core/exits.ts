@@ -41,7 +41,7 @@ export interface ExitStore {
   open(exit: string): Promise<ExitProgress>;
   /**
    * Returns at most `most` telemetry messages from the id `from` on. Does not pass an id that a commit of any hub may
-   * still fill. If `next` is `from`, there are none now.
+   * still fill. If `next` is `from`, the caller tries again later.
    */
   read(from: number, most: number): Promise<ExitPortion>;
   /**

@@ -75,7 +75,7 @@ export interface Saved {
   readonly lives?: readonly BegunLife[];
   /** Classes in which cars exceeded the bounds of message numbers. If omitted, no car did. */
   readonly excess?: readonly CarExcess[];
-  /** Messages with telemetry that cannot be stored as readings too. Omitted if there are none. */
+  /** Messages whose telemetry cannot be stored as readings too. Omitted if each one can. */
   readonly unreadable?: readonly CarMessage[];
   /** Events that now wait for receivers. Omitted if there are none. */
   readonly deliveries?: KeptDeliveries;

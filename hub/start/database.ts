@@ -63,7 +63,7 @@ export interface HubDatabase {
   readonly dueTimes: DueTimesStore;
   readonly exits: ExitStore;
   readonly retention: RetentionStore;
-  /** Days to keep rows of readings; 0 to remove those of an earlier setting. Undefined if there are none. */
+  /** Days to keep rows of readings; 0 to remove those of an earlier setting. Undefined if no hub has stored rows. */
   readonly readingDays: number | undefined;
   readonly unregistered: UnregisteredStore;
   readonly locks: HubLocks;

@@ -1,4 +1,4 @@
-/** A hub and simulated cars, all of them real programs, whose messages go through a broker. */
+/** A hub and simulated cars at a broker. Each is a process of its own. */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';

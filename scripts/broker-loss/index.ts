@@ -5,14 +5,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Version } from '../../adapters/mqtt/protocol-choice.ts';
 import { groupSecretIn } from '../../test/hub/hub-tokens.ts';
-import type { BrokerRig } from '../../test/rig/broker.ts';
-import { MosquittoRig } from '../../test/rig/mosquitto.ts';
-import { NatsRig } from '../../test/rig/nats.ts';
 import { PostgresRig } from '../../test/rig/postgres.ts';
-import { RabbitRig } from '../../test/rig/rabbitmq.ts';
-import { shippedBounds } from '../../test/rig/shipped-brokers.ts';
+import { brokers, type SingleBroker } from '../fleet/engines.ts';
 import { CarsAndHub } from './cars.ts';
 import { CuttableDisk } from './disk.ts';
 import { PlainPair } from './plain-pair.ts';
@@ -37,23 +32,6 @@ const NOTHING: Sum = {
   cars: { acknowledged: 0, requested: 0, missing: 0, twice: 0 },
 };
 
-type Rig = BrokerRig & { readonly pid: number };
-const brokers: Readonly<
-  Record<string, { readonly version: Version; readonly make: () => Rig; readonly remove: (rig: Rig) => Promise<void> }>
-> = {
-  mosquitto: {
-    version: 5,
-    make: () => new MosquittoRig({ settings: shippedBounds('mosquitto.conf') }),
-    remove: (rig) => rig.remove(),
-  },
-  nats: { version: 4, make: () => new NatsRig(shippedBounds('nats.conf')), remove: (rig) => rig.remove() },
-  rabbitmq: {
-    version: 4,
-    make: () => new RabbitRig({ clientIds: [], retained: [] }, shippedBounds('rabbitmq.conf')),
-    remove: (rig) => (rig as RabbitRig).destroy(),
-  },
-};
-
 const { values } = parseArgs({
   options: {
     broker: { type: 'string', default: 'mosquitto' },
@@ -63,8 +41,8 @@ const { values } = parseArgs({
     for: { type: 'string', default: '10' },
   },
 });
-const broker = brokers[values.broker];
-if (broker === undefined || values.folder === undefined || process.getuid?.() !== 0) {
+const makeBroker = brokers[values.broker];
+if (makeBroker === undefined || values.folder === undefined || process.getuid?.() !== 0) {
   console.error(`as root, with --folder F, and --broker with one of ${Object.keys(brokers).join(', ')}`);
   process.exit(2);
 }
@@ -75,29 +53,30 @@ let sum: Sum = existsSync(state) ? (JSON.parse(readFileSync(state, 'utf8')) as S
 const deadline = performance.now() + Number(values.for) * 60_000;
 const cuts = Number(values.cuts);
 
-if (sum.cuts < cuts) await cutMany(broker);
+if (sum.cuts < cuts) await cutMany(makeBroker);
 console.log(`${values.broker}: ${sum.cuts} of ${cuts} cuts`);
 console.table({ 'without numbers': sum.plain, 'cars and hub': sum.cars });
 process.exitCode = sum.cars.missing + sum.cars.twice > 0 ? 1 : 0;
 
-async function cutMany({ version, make, remove }: (typeof brokers)[string]): Promise<void> {
+async function cutMany(make: () => SingleBroker): Promise<void> {
   const run = mkdtempSync(join(folder, 'run-'));
   const disk = new CuttableDisk(run);
   disk.prove();
   // The rig makes the broker's folder in the folder for temporary files.
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = disk.folder;
-  const rig = make();
+  const broker = make();
   if (before === undefined) delete process.env['TMPDIR'];
   else process.env['TMPDIR'] = before;
   const server = new PostgresRig();
   const fleet = new CarsAndHub(run, Number(values.cars));
   let done = 0;
   try {
-    await Promise.all([rig.start(), server.start()]);
+    await Promise.all([broker.start(), server.start()]);
     const database = await server.create();
-    const plain = new PlainPair(rig.url, version);
-    await fleet.start(rig.url, database, groupSecretIn(run));
+    const url = `mqtt://127.0.0.1:${broker.ports[0]}`;
+    const plain = new PlainPair(url, broker.version);
+    await fleet.start(url, database, groupSecretIn(run));
     await plain.start();
     await plain.untilAcknowledged(MESSAGES_PER_CUT);
     disk.sync();
@@ -107,11 +86,11 @@ async function cutMany({ version, make, remove }: (typeof brokers)[string]): Pro
       if (away) await Promise.all([fleet.leave(), plain.leave()]);
       await plain.untilAcknowledged(MESSAGES_PER_CUT);
       // It acknowledges nothing after the cut.
-      process.kill(-rig.pid, 'SIGSTOP');
+      for (const pid of broker.pids) process.kill(-pid, 'SIGSTOP');
       disk.cut();
-      await rig.kill();
+      await broker.kill();
       disk.power();
-      await rig.start();
+      await broker.start();
       await Promise.all([fleet.attend(), plain.attend()]);
       await plain.untilAcknowledged(MESSAGES_PER_CUT);
       console.log(`cut ${sum.cuts + done + 1}: requested ${fleet.requested}, lost without numbers ${plain.lost}`);
@@ -137,7 +116,7 @@ async function cutMany({ version, make, remove }: (typeof brokers)[string]): Pro
   } finally {
     await fleet.remove();
     await server.remove();
-    await remove(rig);
+    await broker.remove();
     disk.remove();
     rmSync(run, { recursive: true, force: true });
   }

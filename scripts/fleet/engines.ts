@@ -27,7 +27,13 @@ export interface FleetBroker {
   remove(): Promise<void>;
 }
 
-export const brokers: Readonly<Record<string, () => FleetBroker>> = {
+/** A broker of one node. */
+export interface SingleBroker extends FleetBroker {
+  /** Kills it like a power cut. Resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+export const brokers: Readonly<Record<string, () => SingleBroker>> = {
   mosquitto: () => {
     const rig = new MosquittoRig({ settings: shippedBounds('mosquitto.conf') });
     return single(rig, 5, () => rig.remove());
@@ -48,7 +54,11 @@ export const clusters: Readonly<Record<string, () => FleetBroker>> = {
   rabbitmq: () => clustered(new RabbitCluster(shippedBounds('rabbitmq.conf'))),
 };
 
-function single(rig: BrokerRig & { readonly pid: number }, version: Version, remove: () => Promise<void>): FleetBroker {
+function single(
+  rig: BrokerRig & { readonly pid: number },
+  version: Version,
+  remove: () => Promise<void>,
+): SingleBroker {
   return {
     version,
     get ports() {
@@ -58,6 +68,7 @@ function single(rig: BrokerRig & { readonly pid: number }, version: Version, rem
       return [rig.pid];
     },
     start: () => rig.start(),
+    kill: () => rig.kill(),
     remove,
   };
 }

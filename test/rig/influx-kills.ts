@@ -1,5 +1,5 @@
 /**
- * A car whose readings go to a real InfluxDB through a relay with faults. In the end the readings of the car are compared
+ * A car whose readings go to a real InfluxDB through a relay with faults. The rig then compares the readings of the car
  * with those in InfluxDB.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

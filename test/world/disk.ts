@@ -161,8 +161,8 @@ export class WorldDisk {
   }
 
   /**
-   * Damages a file of the journal. Returns its path, or undefined if there is none. The newest file stays intact: damage
-   * of its end looks like a power cut.
+   * Damages a file of the journal, but not the newest, because damage at that file's end looks like a power cut. Returns
+   * its path, or undefined if the journal has no other file.
    */
   damage({ kind, which, place }: DiskDamage): string | undefined {
     const names = [...this.#names.keys()].filter((path) => path.endsWith('.journal')).sort();

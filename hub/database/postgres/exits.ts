@@ -1,5 +1,5 @@
 /**
- * Reads messages whose ids no later commit of any hub can precede. A statement locks the table of messages before it
+ * Reads messages up to an id below which no hub can store another one. A statement locks the table of messages before it
  * takes ids from the sequence. So once the transactions that hold this lock have ended, all ids are settled that the
  * sequence had given before.
  */

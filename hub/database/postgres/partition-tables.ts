@@ -106,7 +106,7 @@ async function makePartition(
   await execute(`ALTER TABLE ${name} ATTACH PARTITION ${table} FOR VALUES FROM ('${from}') TO ('${to}')`);
 }
 
-/** Drops the oldest partition that ended by `before`. @returns its number of rows, 0 if there is none */
+/** Drops the oldest partition that ended by `before`. @returns its number of rows, or 0 if no partition ended by then */
 export async function dropOldest(execute: Execute, whole: PartitionedTable, before: number): Promise<number> {
   const oldest = (await partitionsOf(execute, whole)).find(({ to }) => to <= before);
   if (oldest === undefined) return 0;

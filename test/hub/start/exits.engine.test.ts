@@ -27,7 +27,7 @@ describePeer('initdb', 'PostgreSQL that hands messages to exits', () => {
         SELECT at, received, vehicle, ${seq}, boot, class, kind, clock, payload FROM messages WHERE seq = 0 LIMIT 1`);
     await other.query('BEGIN');
     await store(900);
-    // Of another car, because a hub locks the row of each car until it commits.
+    // Another car sends this one, because a hub locks the row of each car until it commits.
     await hub.store.save([speedAt(NOON, 2, { vin: OTHER, seq: 0 })], []);
     const { items, next } = await hub.exits.read(0, 10);
     expect([items, next]).toEqual([[], 0]);
