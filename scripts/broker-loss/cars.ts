@@ -18,7 +18,7 @@ interface ClassNumbers {
   readonly givenUp: Runs;
 }
 
-export interface Outcome {
+export interface CutsOutcome {
   /** Number of messages that the broker has acknowledged to the cars. */
   readonly acknowledged: number;
   /** Those that the hub has not. */
@@ -82,7 +82,7 @@ http: { listen: '127.0.0.1:0' }
   }
 
   /** Resolves when each car has sent what it has, nothing is missing any more, and the cars have ended. */
-  async end(): Promise<Outcome> {
+  async end(): Promise<CutsOutcome> {
     await this.attend();
     await this.#untilNoneMissing();
     await Promise.all(this.#cars.map((car) => car.end('SIGTERM')));
@@ -103,7 +103,7 @@ http: { listen: '127.0.0.1:0' }
     return join(this.#folder, name);
   }
 
-  async #outcome(): Promise<Outcome> {
+  async #outcome(): Promise<CutsOutcome> {
     let acknowledged = 0;
     const missing: string[] = [];
     for (const vin of this.#vins) {
