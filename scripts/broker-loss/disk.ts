@@ -2,8 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 
 const MEBIBYTES = 512;
+const UNMOUNT_TRIES = 50;
+const UNMOUNT_PAUSE_MS = 100;
 /** EXT4_IOC_SHUTDOWN of Linux with EXT4_GOING_FLAGS_NOLOGFLUSH: from now on nothing reaches the disk, not even the journal. */
 const SHUT_DOWN = `
 import fcntl, os, struct, sys
@@ -36,25 +39,38 @@ export class CuttableDisk {
     execFileSync('python3', ['-c', SHUT_DOWN, this.folder]);
   }
 
-  /** Mounts it again after a cut, when no program uses it: it has what reached the disk. */
-  power(): void {
-    execFileSync('umount', [this.folder]);
+  /** Mounts it again after a cut, as soon as no program uses it: it has what reached the disk. */
+  async power(): Promise<void> {
+    await this.#unmount();
     this.#mount();
   }
 
   /** @throws Error if a cut keeps unsynced data, or loses synced data */
-  prove(): void {
+  async prove(): Promise<void> {
     const [synced, unsynced] = [join(this.folder, 'synced'), join(this.folder, 'unsynced')];
     writeFileSync(synced, 'synced', { flush: true });
     writeFileSync(unsynced, 'unsynced');
     this.cut();
-    this.power();
+    await this.power();
     if (!existsSync(synced)) throw new Error('the disk lost synced data in a cut, so it proves nothing');
     if (existsSync(unsynced)) throw new Error('the disk kept unsynced data in a cut, so it proves nothing');
   }
 
-  remove(): void {
-    execFileSync('umount', [this.folder]);
+  async remove(): Promise<void> {
+    await this.#unmount();
+  }
+
+  /** The helpers of a killed program end a moment after it. */
+  async #unmount(): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      try {
+        execFileSync('umount', [this.folder], { stdio: 'pipe' });
+        return;
+      } catch (error) {
+        if (tries === UNMOUNT_TRIES) throw error;
+        await after(UNMOUNT_PAUSE_MS);
+      }
+    }
   }
 
   #mount(): void {

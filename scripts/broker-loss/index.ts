@@ -61,7 +61,7 @@ process.exitCode = sum.cars.missing + sum.cars.twice > 0 ? 1 : 0;
 async function cutMany(make: () => SingleBroker): Promise<void> {
   const run = mkdtempSync(join(folder, 'run-'));
   const disk = new CuttableDisk(run);
-  disk.prove();
+  await disk.prove();
   // The rig makes the broker's folder in the folder for temporary files.
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = disk.folder;
@@ -89,7 +89,7 @@ async function cutMany(make: () => SingleBroker): Promise<void> {
       for (const pid of broker.pids) process.kill(-pid, 'SIGSTOP');
       disk.cut();
       await broker.kill();
-      disk.power();
+      await disk.power();
       await broker.start();
       await Promise.all([fleet.attend(), plain.attend()]);
       await plain.untilAcknowledged(MESSAGES_PER_CUT);
@@ -116,8 +116,9 @@ async function cutMany(make: () => SingleBroker): Promise<void> {
   } finally {
     await fleet.remove();
     await server.remove();
+    await broker.kill();
+    await disk.remove();
     await broker.remove();
-    disk.remove();
     rmSync(run, { recursive: true, force: true });
   }
 }
