@@ -150,9 +150,12 @@ export class CarExit implements StatusObserver, LinkEvents {
     await this.#publish([{ topic: `${topics.prefix}/${vin}/test`, text: dateTime(clock.now()), retain: false }]);
   }
 
-  /** Stops sending. */
+  /** Sends everything that waits, without waiting for the broker, and stops. */
   close(): void {
     this.down();
+    if (this.#options.link.connected) {
+      this.#publish([...this.#messagesOf(this.#changed), ...this.#told]).catch(() => undefined);
+    }
     this.#changed.clear();
     this.#told = [];
     this.#undescribed = false;
@@ -180,15 +183,12 @@ export class CarExit implements StatusObserver, LinkEvents {
     this.#sending = true;
     this.#sentAt = this.#options.clock.monotonic();
     const changed = [...this.#changed];
-    const now = changed.filter((one) => typeof one !== 'string');
-    const names = changed.filter((one) => typeof one === 'string');
     const told = this.#told;
     this.#changed.clear();
     this.#told = [];
     try {
-      await this.#publish(this.#described(now));
-      await this.#publish(this.#messagesOf(now));
-      await this.#publish(this.#signalMessages(names));
+      await this.#publish(this.#described(changed));
+      await this.#publish(this.#messagesOf(changed));
       await this.#publish(told);
       this.#refused = 0;
       this.#error = undefined;
@@ -204,9 +204,9 @@ export class CarExit implements StatusObserver, LinkEvents {
     }
   }
 
-  #described(now: readonly Slot[]): readonly ExitMessage[] {
-    for (const slot of now) {
-      if (this.#known.has(slot)) continue;
+  #described(changed: Iterable<Slot | string>): readonly ExitMessage[] {
+    for (const slot of changed) {
+      if (typeof slot === 'string' || this.#known.has(slot)) continue;
       this.#known.add(slot);
       this.#undescribed = true;
     }
@@ -215,9 +215,11 @@ export class CarExit implements StatusObserver, LinkEvents {
     return this.#options.describe?.(this.#known) ?? [];
   }
 
-  #messagesOf(now: readonly Slot[]): readonly ExitMessage[] {
+  #messagesOf(changed: Iterable<Slot | string>): readonly ExitMessage[] {
     const { vin, status, clock, sees, topics } = this.#options;
     const { prefix, form, retain } = topics;
+    const now = [...changed].filter((one) => typeof one !== 'string');
+    const names = [...changed].filter((one) => typeof one === 'string');
     const messages = now.map((slot) => {
       const value = status.value(slot);
       const read = { at: status.changedAt(slot), stale: !status.fresh(slot, clock.now()) };
@@ -227,7 +229,7 @@ export class CarExit implements StatusObserver, LinkEvents {
     const combined = combinedTexts(status, new Set(now), sees).map(([name, text]) => {
       return { topic: `${prefix}/${vin}/${name}`, text, retain };
     });
-    return [...messages, ...combined];
+    return [...messages, ...combined, ...this.#signalMessages(names)];
   }
 
   #signalMessages(names: readonly string[]): readonly ExitMessage[] {

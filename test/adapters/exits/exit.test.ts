@@ -97,6 +97,24 @@ describe('plain topics', () => {
     ]);
   });
 
+  test('before it stops it sends what still waits for its interval, and later nothing', async () => {
+    const { exit, connect, write, pass, take } = startExit();
+    connect();
+    write(locked, ['Unlocked']);
+    await pass(100);
+    take();
+    write(locked, ['Locked']);
+    exit.tell({ topic: 'plain/VIN/command', text: 'done', retain: true });
+    exit.close();
+    const last = [
+      { topic: 'plain/VIN/doorsState/lockedStates', text: 'Locked', retain: true },
+      { topic: 'plain/VIN/command', text: 'done', retain: true },
+    ];
+    expect(take()).toEqual(last);
+    await pass(2_000);
+    expect(take()).toEqual([]);
+  });
+
   test('in the form json a topic has unit, time and freshness, and says when the value has become stale', async () => {
     const { status, clock, connect, write, pass, take } = startExit({ form: 'json' });
     connect();
@@ -223,15 +241,6 @@ describe('plain topics', () => {
     link.fault = undefined;
     await pass(1_100);
     expect(take().map(({ text }) => text)).toEqual(['3']);
-  });
-
-  test('a closed exit sends nothing', async () => {
-    const { connect, exit, write, pass, take } = startExit();
-    connect();
-    write(speed, 3);
-    exit.close();
-    await pass(2_000);
-    expect(take()).toEqual([]);
   });
 });
 
