@@ -24,6 +24,8 @@ export class VigieProcess {
     const [command = '', ...words] = [...inside, process.execPath, another, ...args];
     this.#child = spawn(command, words, { stdio: 'pipe' });
     this.#exit = once(this.#child, 'exit');
+    // A killed program reads no more.
+    this.#child.stdin?.on('error', () => undefined);
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.output += text;

@@ -5,17 +5,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '../../adapters/clock/system.ts';
-import { openStore } from '../../adapters/store/index.ts';
-import { UnitRest } from '../../agent/power/rest.ts';
-import { openNumberedExits } from '../../assembly/numbered-exits.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
-import { shownValue } from '../../protocol/interface/json/shown-value.ts';
-import { readingsFromTelemetry, type Telemetry } from '../../protocol/schema/telemetry.ts';
 import { VigieProcess } from './bench.ts';
+import { handOver } from './hand-over.ts';
 import { InfluxRig } from './influx.ts';
 import { InfluxRelay, type RequestFault, readingsIn } from './influx-relay.ts';
-import { MemoryLog } from './log.ts';
 
 const VIN = 'VF30A00000B000042';
 
@@ -59,25 +52,8 @@ exits: { influx: { url: '${this.#relay.url}', database: cars } }
   /** Stops the car, hands over the rest, and returns the readings on both sides: path, time in ms, value; sorted. */
   async outcome(): Promise<{ readonly car: string[]; readonly influx: string[] }> {
     await this.#car?.end('SIGTERM');
-    const { configuration } = loadConfiguration(this.#file, {});
-    const exits = configuration?.exits;
-    if (exits === undefined) throw new Error('the configuration has no exits');
-    const store = await openStore(join(this.#data, 'outbox'));
-    const options = {
-      clock: new SystemClock(),
-      log: new MemoryLog(),
-      rest: new UnitRest(),
-      agent: { timeKnown: true },
-    };
-    const numbered = openNumberedExits({ ...options, configuration: exits, vin: VIN, store });
-    await Promise.all(numbered.running.map((one) => one.poke()));
-    await numbered.close();
-    const readings = [...store.records.list('telemetry')].flatMap(({ record }) =>
-      readingsFromTelemetry(record as Telemetry),
-    );
-    const car = readings.map(({ slot, at, value }) => `${slot.path} ${at} ${String(shownValue(slot, value))}`);
-    await store.close();
-    return { car: car.sort(), influx: (await readingsIn(this.#influx, 'cars')).map(({ text }) => text).sort() };
+    const car = await handOver(this.#file, this.#data, VIN);
+    return { car, influx: (await readingsIn(this.#influx, 'cars')).map(({ text }) => text).sort() };
   }
 
   async remove(): Promise<void> {

@@ -12,6 +12,7 @@ import { type Reading, readingsFromTelemetry, telemetryFromReadings } from '../.
 import { slotAt } from '../../../protocol/slots.ts';
 import { NOON, ONE, OTHER, payloadOf, trip } from '../../hub/messages.ts';
 import { vigie } from '../../rig/bench.ts';
+import { csvRows, readingsOfRows, textOfReading } from '../../rig/exported-readings.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { runs } from '../../rig/runs.ts';
 
@@ -26,9 +27,6 @@ const BATTERY = slotAt('energies.Electric.level');
 const MOVING = slotAt('kinetic.moving');
 const DOOR = slotAt('doorsState.opening.Driver.state');
 const MILEAGE = slotAt('odometer.mileage');
-
-/** A reading as text, to compare sets. */
-const keyOf = (at: number, name: string, value: unknown): string => `${at} ${name} ${String(value)}`;
 
 const reading: fc.Arbitrary<Reading> = fc
   .tuple(fc.constantFrom(SPEED, BATTERY, MOVING, MILEAGE), fc.integer({ min: 0, max: 900 }), fc.nat(200))
@@ -57,31 +55,11 @@ async function exported(input: string, format: string, ...more: string[]) {
   return { ...ended, output, manifest, text: () => readFileSync(output, 'utf8') };
 }
 
-/** Readings in rows of named cells. */
-function readingsIn(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
-  return rows
-    .flatMap((row) => {
-      const { time: _, 'time [ms]': at, ...cells } = row;
-      return Object.entries(cells)
-        .filter(([, value]) => value !== null && value !== undefined && value !== '')
-        .map(([header, value]) => keyOf(Number(at), header.replace(/ \[.*\]$/, ''), value));
-    })
-    .sort();
-}
-
-function csvRows(text: string): Record<string, string>[] {
-  const [header = [], ...rows] = text
-    .split('\r\n')
-    .filter((line) => line !== '')
-    .map((line) => line.split(','));
-  return rows.map((cells) => Object.fromEntries(cells.map((cell, i) => [header[i], cell])));
-}
-
 function gpxReadings(text: string): string[] {
   return [...text.matchAll(/<vigie:row time="([^"]*)">(.*?)<\/vigie:row>/g)]
     .flatMap(([, time = '', values = '']) =>
       [...values.matchAll(/name="([^"]*)"[^>]*>([^<]*)</g)].map(([, name = '', value = '']) =>
-        keyOf(Date.parse(time), name, value),
+        textOfReading(name, Date.parse(time), value),
       ),
     )
     .sort();
@@ -94,20 +72,20 @@ describe('readings', () => {
         const payloads = batches.map((batch, seq) => telemetry(batch, seq));
         const expected = batches
           .flatMap((batch) => readingsFromTelemetry(telemetryFromReadings(batch.toSorted((a, b) => a.at - b.at))))
-          .map(({ at, slot, value }) => keyOf(at, slot.path, value))
+          .map(({ at, slot, value }) => textOfReading(slot.path, at, value))
           .sort();
         const input = sequence(payloads);
         const csv = await exported(input, 'csv');
         expect(csv.status, csv.stderr).toBe(0);
-        expect(readingsIn(csvRows(csv.text()))).toEqual(expected);
+        expect(readingsOfRows(csvRows(csv.text()))).toEqual(expected);
         expect(csv.manifest.entries).toBe(expected.length);
         const ndjson = (await exported(input, 'ndjson')).text().trim().split('\n');
-        expect(readingsIn(ndjson.map((line) => JSON.parse(line)))).toEqual(expected);
+        expect(readingsOfRows(ndjson.map((line) => JSON.parse(line)))).toEqual(expected);
         const parquet = await exported(input, 'parquet');
         const file = await asyncBufferFromFile(parquet.output);
-        expect(readingsIn(await parquetReadObjects({ file }))).toEqual(expected);
+        expect(readingsOfRows(await parquetReadObjects({ file }))).toEqual(expected);
         const geojson = JSON.parse((await exported(input, 'geojson')).text());
-        expect(readingsIn(geojson.features.map((one: { properties: object }) => one.properties))).toEqual(expected);
+        expect(readingsOfRows(geojson.features.map((one: { properties: object }) => one.properties))).toEqual(expected);
         expect(gpxReadings((await exported(input, 'gpx')).text())).toEqual(expected);
       }),
       { numRuns: runs(8, 200) },
