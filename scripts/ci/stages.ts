@@ -27,6 +27,12 @@ export const stages: readonly CiStage[] = [
   { name: 'tcu', lane: 'machines', command: ['npm', 'run', 'test:tcu'] },
   { name: 'can', lane: 'machines', command: ['npm', 'run', 'test:can'] },
   { name: 'package', lane: 'machines', command: ['npm', 'run', 'test:package'] },
+  {
+    name: 'node-red',
+    lane: 'tests',
+    command: ['npm', 'install', '--prefix', 'test/rig/node-red'],
+    environment: complete,
+  },
   { name: 'engines', lane: 'tests', command: ['npm', 'run', 'test:engines'], environment: complete },
   { name: 'page', lane: 'tests', command: ['npm', 'run', 'test:page'], environment: complete },
   { name: 'properties', lane: 'tests', command: ['npm', 'run', 'test:properties'], environment: complete },
