@@ -57,8 +57,10 @@ export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^npx vigie bench --broker /, 'test/commands/hub-registry.test.ts'],
   [/^vigie export VF3\S+ --hub /, 'test/contracts/hub-export.ts'],
   [/^vigie export VF3\S+ --data /, 'test/commands/export/export.test.ts'],
-  [/^vigie bench --home-assistant$/, 'test/commands/exits.engine.test.ts'],
-  [/^mosquitto_sub -t 'vigie\/plain/, 'test/commands/exits.engine.test.ts'],
+  [
+    /^npx vigie bench --home-assistant |^mosquitto_sub -t '(?:homeassistant|vigie\/plain)/,
+    'test/docs/exits.engine.test.ts',
+  ],
   [/^npx vigie bench --cars /, 'test/commands/bench-fleet.test.ts'],
   [/^node docs\/fleet-client\.mjs /, 'test/commands/bench-fleet.test.ts'],
   [/^npx vigie hub$/, 'test/commands/hub.test.ts'],
@@ -108,7 +110,11 @@ export const notRun: Readonly<Record<string, string>> = {
 };
 
 /** Files that read their commands from the page, so the commands need not appear in the file. */
-export const reading: readonly string[] = ['scripts/tcu/fresh.ts', 'test/world/simulate.long.test.ts'];
+export const reading: readonly string[] = [
+  'scripts/tcu/fresh.ts',
+  'test/docs/exits.engine.test.ts',
+  'test/world/simulate.long.test.ts',
+];
 
 /** Words of a command that must be in the file: options, command words, and the end of an address. */
 export function evidenceOf(command: string): readonly string[] {
