@@ -96,6 +96,8 @@ async function exportFile(vin: string, options: Options): Promise<void> {
     const coverage = new ExportedNumbers();
     const table = tableOf(content, spool, period, names);
     await collect(source, content, table, coverage, period);
+    // A token that sees trips sees their classes.
+    if (table instanceof TripsTable && table.readings > 0) table.classify(await source.tripClasses?.());
     await (writers[format] as (typeof writers)[string])(table, part);
     renameSync(part, output);
     const classes = coverage.report(new Set(exportKinds[content].map(classOf)));
@@ -136,7 +138,7 @@ type ContentTable = ReadingsTable | RecordsTable | TripsTable;
 
 function tableOf(content: ExportContent, spool: Spool, period: ExportPeriod, names: ColumnNames): ContentTable {
   if (content === 'readings') return new ReadingsTable(spool, period, names);
-  return content === 'records' ? new RecordsTable(spool, period) : new TripsTable(spool, period, () => undefined);
+  return content === 'records' ? new RecordsTable(spool, period) : new TripsTable(spool, period);
 }
 
 /** Adds all entries of the source to the table, and their numbers to `coverage`. */

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { factOf, VigieError } from '../../protocol/errors.ts';
 import type { ExportContent, MessagePage, PageEntry } from '../../protocol/interface/own/message-pages.ts';
+import type { TripClass, TripClassesPage } from '../../protocol/interface/own/trip-classes.ts';
 import { type HubAccess, type HubInterface, hubInterfaceOf } from '../hub-interface.ts';
 import type { ExportSource } from './local-sources.ts';
 import type { ExportPeriod } from './readings.ts';
@@ -17,22 +18,34 @@ const PAGE_TIMEOUT_MS = 60_000;
 export function hubSource(vin: string, access: HubAccess, { from, to }: ExportPeriod): ExportSource {
   const hub = hubInterfaceOf(access, { timeout: PAGE_TIMEOUT_MS });
   const base = access.url.endsWith('/') ? access.url : `${access.url}/`;
-  const address = new URL(`vigie/v1/vehicles/${vin}/messages`, base);
+  const car = new URL(`vigie/v1/vehicles/${vin}/`, base);
+  const address = new URL('messages', car);
   async function* entries(content: ExportContent): AsyncGenerator<PageEntry> {
     address.searchParams.set('content', content);
     if (Number.isFinite(from)) address.searchParams.set('from', isoTime(from));
     if (Number.isFinite(to)) address.searchParams.set('to', isoTime(to));
     for (;;) {
-      const page = await readPage(hub, address);
+      const page = await readPage<MessagePage>(hub, address);
       yield* page.entries;
       if (page.next === undefined) return;
       address.searchParams.set('after', page.next);
     }
   }
-  return { name: address.origin, entries };
+  async function tripClasses(): Promise<ReadonlyMap<string, TripClass>> {
+    const classes = new Map<string, TripClass>();
+    const asked = new URL('trip-classes', car);
+    for (;;) {
+      const { trips, more } = await readPage<TripClassesPage>(hub, asked);
+      for (const trip of trips) classes.set(trip.id, trip.class);
+      const last = trips.at(-1);
+      if (!more || last === undefined) return classes;
+      asked.searchParams.set('after', last.id);
+    }
+  }
+  return { name: address.origin, entries, tripClasses };
 }
 
-async function readPage(hub: HubInterface, address: URL): Promise<MessagePage> {
+async function readPage<T>(hub: HubInterface, address: URL): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await hub.ask(String(address));

@@ -16,6 +16,7 @@ import {
   seenBody,
   timeOf,
 } from '../../protocol/interface/own/message-pages.ts';
+import type { TripClass } from '../../protocol/interface/own/trip-classes.ts';
 import { Runs } from '../../protocol/runs.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import type { Message } from '../../protocol/schema/message.ts';
@@ -26,6 +27,8 @@ export interface ExportSource {
   /** Where the messages are, for the manifest. */
   readonly name: string;
   entries(content: ExportContent): AsyncIterable<PageEntry>;
+  /** Classes of trips by the ids of the trips. Only a hub keeps them. */
+  tripClasses?(): Promise<ReadonlyMap<string, TripClass>>;
 }
 
 type Payloads = () => Iterable<Uint8Array>;

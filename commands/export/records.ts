@@ -3,6 +3,7 @@
 import { Lives } from '../../hub/core/lives.ts';
 import { isAfter } from '../../hub/core/message.ts';
 import { type MessageLine, timeOf } from '../../protocol/interface/own/message-pages.ts';
+import type { TripClass } from '../../protocol/interface/own/trip-classes.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import { type Trip, tripBegin } from '../../protocol/schema/trip.ts';
 import type { ExportPeriod } from './readings.ts';
@@ -15,9 +16,6 @@ interface Kept {
   readonly boot: number;
   readonly seq: number;
 }
-
-/** Class of a trip that the driver chose. */
-export type TripClassOf = (tripId: string) => string | undefined;
 
 abstract class NewestRecords implements ExportTable {
   abstract readonly columns: readonly ExportColumn[];
@@ -108,11 +106,11 @@ export class TripsTable extends NewestRecords {
     { name: 'faults', type: 'text' },
   ];
   readonly place = { latitude: 5, longitude: 6 };
-  readonly #classOf: TripClassOf;
+  #classes: ReadonlyMap<string, TripClass> = new Map();
 
-  constructor(spool: Spool, period: ExportPeriod, classOf: TripClassOf) {
-    super(spool, period);
-    this.#classOf = classOf;
+  /** @param classes classes by the ids of the trips */
+  classify(classes: ReadonlyMap<string, TripClass> = new Map()): void {
+    this.#classes = classes;
   }
 
   protected override timeOf({ body }: MessageLine): number {
@@ -128,7 +126,7 @@ export class TripsTable extends NewestRecords {
     const shown = faults.map(({ fault, cause }) => [fault, cause].filter((word) => word !== undefined).join(' '));
     const energies = [used('Electric'), used('Fuel')];
     const totals = [startMileage, distance, duration, ...energies, shown.join('; ') || undefined];
-    return [at, stoppedAt, id, done, this.#classOf(id), ...places, ...totals];
+    return [at, stoppedAt, id, done, this.#classes.get(id), ...places, ...totals];
   }
 }
 

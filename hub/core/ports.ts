@@ -1,6 +1,7 @@
 /** Ports of the hub. Adapters implement them, and the code that builds a hub passes them in. */
 import type { FailureCause } from '../../protocol/errors.ts';
 import type { ExportContent } from '../../protocol/interface/own/message-pages.ts';
+import type { ClassifiedTrip, TripClass } from '../../protocol/interface/own/trip-classes.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Log } from '../../protocol/log-events.ts';
 import type { Run } from '../../protocol/runs.ts';
@@ -256,6 +257,14 @@ export interface VehicleReader {
   captureParts(vin: string): AsyncIterable<Capture>;
   /** Returns the record of any car with this id. `owners`: only cars that belong to one of them. */
   fleetRecord(collection: string, id: string, owners?: readonly Owner[]): Promise<FleetRecord | undefined>;
+}
+
+/** Classes that drivers gave to trips. */
+export interface TripClassStore {
+  /** Sets the class of a trip, or removes it with null. @returns false if there is no such trip */
+  setTripClass(vin: string, trip: string, to: TripClass | null): Promise<boolean>;
+  /** Trips with a class and an id after `after`, by id, at most `limit`. */
+  tripClasses(vin: string, after: string, limit: number): Promise<readonly ClassifiedTrip[]>;
 }
 
 /** A car with its latest values. */

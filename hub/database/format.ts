@@ -113,6 +113,7 @@ function exitsTable({ long, text, keyed }: SqlTypes): string {
 export function addedSince6(types: SqlTypes): string {
   return `${trustedKeysTable(types)}
   ${exitsTable(types)}
+  ALTER TABLE records ADD COLUMN trip_class ${types.text};
   ALTER TABLE numbers ADD COLUMN unsure_below ${types.long} NOT NULL DEFAULT 0;`;
 }
 
@@ -148,6 +149,8 @@ export function tables(types: SqlTypes): string {
     id ${text} NOT NULL,
     trip ${text},
     state ${text},
+    -- Of a trip: the class that its driver chose.
+    trip_class ${text},
     PRIMARY KEY (vehicle, collection, id)
   )${keyed};
   CREATE INDEX records_by_time ON records (vehicle, collection, at, id);

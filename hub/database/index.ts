@@ -11,4 +11,5 @@ export { SqlRegistry } from './registry.ts';
 export { SqlRetention } from './retention.ts';
 export { SqlRollouts } from './rollouts.ts';
 export { SqliteDatabase } from './sqlite.ts';
+export { SqlTripClasses } from './trip-classes.ts';
 export { SqlUnregistered, UNREGISTERED_LOCK } from './unregistered.ts';

@@ -43,7 +43,8 @@ export function readingTables({ long, int, short, real, text, flag, table }: Sql
     JOIN vehicles ON vehicles.id = readings.vehicle JOIN paths ON paths.id = readings.path;
   CREATE VIEW latest AS ${sql.latest};
   CREATE VIEW trip AS
-    SELECT vin, records.id, ${instant('began')} AS started, distance, duration, state FROM records
+    SELECT vin, records.id, ${instant('began')} AS started, distance, duration, state,
+      trip_class AS class FROM records
     JOIN vehicles ON vehicles.id = records.vehicle WHERE collection = 'trip';`;
 }
 

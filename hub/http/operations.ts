@@ -12,6 +12,7 @@ import { query, reading, writing } from './reading.ts';
 import { rolloutOperations } from './rollout-operations.ts';
 import { signalOperations } from './signals.ts';
 import { statusOperations } from './status.ts';
+import { tripClassOperations } from './trip-classes.ts';
 
 const vehiclePath = '/vigie/v1/vehicles/{vin}';
 const remotesPath = `${vehiclePath}/remotes`;
@@ -70,4 +71,5 @@ export const hubOperations: readonly Operation[] = [
   ...rolloutOperations,
   ...statusOperations,
   ...exitOperations,
+  ...tripClassOperations,
 ];

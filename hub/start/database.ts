@@ -18,6 +18,7 @@ import type {
   OverviewReader,
   ResendStore,
   Timer,
+  TripClassStore,
   VehicleReader,
 } from '../core/ports.ts';
 import type { Registry } from '../core/registry.ts';
@@ -42,6 +43,7 @@ import {
   SqlRegistry,
   SqlRetention,
   SqlRollouts,
+  SqlTripClasses,
   SqlUnregistered,
   sqliteExits,
   UNREGISTERED_LOCK,
@@ -59,6 +61,7 @@ export interface HubDatabase {
   readonly groupKeys: GroupKeyStore;
   readonly monitorStore: MonitorStore & CarMonitorStore;
   readonly rollouts: RolloutStore;
+  readonly tripClasses: TripClassStore;
   readonly deliveries: DeliveryStore;
   readonly dueTimes: DueTimesStore;
   readonly exits: ExitStore;
@@ -104,6 +107,7 @@ export async function onSqlite(
     groupKeys: new SqlGroupKeys(database),
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
+    tripClasses: new SqlTripClasses(database),
     deliveries: new SqlDeliveries(database, sqliteDeliveries),
     dueTimes: new SqlDueTimes(database),
     exits: new SqlExits(database, sqliteExits(database.select)),
@@ -169,6 +173,7 @@ export async function onPostgres(
     groupKeys: new SqlGroupKeys(database),
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
+    tripClasses: new SqlTripClasses(database),
     deliveries: new SqlDeliveries(database, postgresDeliveries),
     dueTimes: new SqlDueTimes(database),
     exits: new SqlExits(database, postgresExits(database)),

@@ -26,6 +26,7 @@ import { resendOf } from '../http/resend.ts';
 import { rolloutHandlers } from '../http/rollouts.ts';
 import { signalHandlers } from '../http/signals.ts';
 import { statusHandlers } from '../http/status.ts';
+import { tripClassHandlers } from '../http/trip-classes.ts';
 import { eventsSeenBy, ownersIn, seeingOnly, servedTo, visibleCars } from './access.ts';
 import { withBooks } from './books.ts';
 import { digestOf } from './clients.ts';
@@ -34,7 +35,10 @@ import { servedVehicles, type VehicleDefaults } from './vehicles.ts';
 
 /** Parts that the handlers use. */
 export interface HandlersParts {
-  readonly database: Pick<HubDatabase, 'reader' | 'audit' | 'monitorStore' | 'rollouts' | 'unregistered'>;
+  readonly database: Pick<
+    HubDatabase,
+    'reader' | 'audit' | 'monitorStore' | 'rollouts' | 'tripClasses' | 'unregistered'
+  >;
   readonly states: RegistryStates;
   readonly commands: HubCommands;
   readonly notifier: Notifier;
@@ -57,7 +61,7 @@ export interface HandlersParts {
 
 export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf> {
   const { database, states, commands, notifier, changed, live, viewers, resends, pages, clock } = parts;
-  const { reader, audit, monitorStore, rollouts } = database;
+  const { reader, audit, monitorStore, rollouts, tripClasses } = database;
   const visible = visibleCars(states);
   const desk = { store: audit, submit: (order: CommandOrder) => commands.submit(order), newId: randomUUID };
   const books = { store: monitorStore, reader, notifier, clock, changed, commands: desk };
@@ -89,6 +93,7 @@ export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf>
       ...rolloutHandlers(rollouts),
       ...statusHandlers(parts.status),
       ...exitHandlers(parts.exits),
+      ...tripClassHandlers(tripClasses, reader),
       ...commandHandlers(desk),
     }),
   };

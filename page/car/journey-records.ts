@@ -1,4 +1,5 @@
 /** Trips, tracks and events of a period, for the journey view. */
+import type { TripClass, TripClassesPage } from '../../protocol/interface/own/trip-classes.ts';
 import { type IncidentKind, incidentKinds } from '../shared/addresses.ts';
 import { store } from '../shared/car-store.ts';
 import { askJson, carNow, Refused, sideOfCredentials } from '../shared/connection.ts';
@@ -43,6 +44,7 @@ export interface JourneyEvent {
 }
 
 export interface Trip extends TripJson {
+  readonly class?: TripClass | undefined;
   /** UTC ms. For an open trip, the time of the read. */
   readonly from: number;
   readonly to: number;
@@ -112,6 +114,7 @@ export async function readJourney(span: number): Promise<Journey> {
     return items;
   };
   const trips = await read<TripJson>('trips', 'trips');
+  const classes = trips.length === 0 ? undefined : await readTripClasses(remarks);
   const incidents: JourneyEvent[] = [];
   for (const [kind, name, words] of incidentRecords) {
     incidents.push(...eventsOf(kind, await read<EventJson>(name, words)));
@@ -127,6 +130,7 @@ export async function readJourney(span: number): Promise<Journey> {
     to,
     trips: trips.map((trip) => ({
       ...trip,
+      class: classes?.get(trip.id),
       energyConsumptions: (trip.energyConsumptions ?? []).map(inLargeUnits),
       from: Date.parse(trip.startedAt ?? trip.createdAt),
       to: trip.stoppedAt === undefined ? to : Date.parse(trip.stoppedAt),
@@ -288,8 +292,29 @@ async function readService(path: string | undefined, remarks: string[]): Promise
 }
 
 /** Returns the path for data that are not in the published interface, either of the car or of the hub. */
-function pathOfCar(): string {
+export function pathOfCar(): string {
   return store.source === 'hub' ? `/vigie/v1/vehicles/${encodeURIComponent(store.car?.vin ?? '')}` : '/vigie/v1';
+}
+
+/** Reads the classes of all trips. A car keeps none. */
+async function readTripClasses(remarks: string[]): Promise<ReadonlyMap<string, TripClass>> {
+  const classes = new Map<string, TripClass>();
+  if (store.source !== 'hub') return classes;
+  for (let after = '', more = true; more; ) {
+    const page = askJson<TripClassesPage>(`${pathOfCar()}/trip-classes${after}`);
+    const { items } = await allowed(
+      page.then((read) => {
+        more = read.more;
+        return { items: read.trips, total: read.trips.length };
+      }),
+      'classes of trips',
+      remarks,
+    );
+    for (const trip of items) classes.set(trip.id, trip.class);
+    after = `?after=${encodeURIComponent(items.at(-1)?.id ?? '')}`;
+    more &&= items.length > 0;
+  }
+  return classes;
 }
 
 /** Reads fault codes as events that last from their first to their last report. */

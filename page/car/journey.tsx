@@ -19,6 +19,7 @@ import {
 import { Timeline } from './timeline.tsx';
 import { TrackMap } from './track.tsx';
 import { gpxOf, save, trackCsv, tripsCsv } from './track-files.ts';
+import { TripClassChoice } from './trip-class.tsx';
 
 const DAY_MS = 86_400_000;
 const PERIODS = [
@@ -111,6 +112,7 @@ export function JourneyPanels(): JSX.Element {
         {track.remark !== undefined && <p class="remark">{track.remark}</p>}
         {track.points.length > 0 && <TrackMap points={track.points} at={at} events={within} />}
         <Moment track={track} at={at} />
+        {trip !== undefined && store.source === 'hub' && <TripClassChoice trip={trip} />}
         {trip !== undefined && <Files {...{ trip, track, journey }} />}
       </section>
       <section class="panel times" aria-labelledby="times-title">

@@ -42,6 +42,7 @@ export function trackCsv({ points, readings }: Track): string {
 export function tripsCsv(trips: readonly Trip[]): string {
   const rows = trips.map((trip) => [
     trip.id,
+    trip.class,
     time(trip.from),
     trip.stoppedAt,
     trip.distance,
@@ -52,6 +53,7 @@ export function tripsCsv(trips: readonly Trip[]): string {
   ]);
   const head = [
     'trip',
+    'class',
     'start',
     'stop',
     'distance km',

@@ -122,6 +122,8 @@ const ofHub: readonly AccessRow[] = [
   // Only the car knows which of its signals are positions.
   ...hub(scoped(both), `GET ${ofCar}/signals`, `GET ${ofCar}/signals/{name}`, `GET ${ofCar}/signals/{name}/history`),
   ...hub(scoped([], dataScopes), `GET ${ofCar}/monitors`),
+  ...hub(scoped(['data:trip']), `GET ${ofCar}/trip-classes`),
+  ...hub(scoped(['data:trip', 'hub:trip:write']), `POST ${ofCar}/trip-classes/{tid}`),
   ...hub(scoped(['hub:resend:write']), `POST ${ofCar}/resend`),
   ...hub(scoped([], commands), `POST ${ofCar}/remotes`),
   ...hub(scoped([], [...telemetry, ...commands]), `GET ${ofCar}/remotes`, `GET ${ofCar}/remotes/{rid}`),

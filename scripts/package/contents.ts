@@ -91,20 +91,23 @@ export async function contents(
 }
 
 /**
- * Lists a configuration, one for the broker, and the shipped profiles with their network descriptions. Users copy and
+ * Lists a configuration, one for the broker, alert rules, dashboards, and the shipped profiles with their network descriptions. Users copy and
  * edit them.
  */
 function examples(): readonly (readonly [file: string, place: string])[] {
-  const vehicles = readdirSync(join(root, 'config/vehicles'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .sort();
+  const filesOf = (folder: string, place: string): (readonly [string, string])[] =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+      .sort()
+      .map((file) => [file, `${PAGES}/examples/${place}/${relative(folder, file)}`]);
   return [
     ['scripts/service/vigie.yaml', `${PAGES}/examples/vigie.yaml`],
     ['config/brokers/mosquitto.conf', `${PAGES}/examples/mosquitto.conf`],
     ['config/brokers/mosquitto.acl', `${PAGES}/examples/mosquitto.acl`],
     ['config/prometheus/vigie-hub.yaml', `${PAGES}/examples/prometheus-vigie-hub.yaml`],
-    ...vehicles.map((file) => [file, `${PAGES}/examples/profiles/${relative('config/vehicles', file)}`] as const),
+    ...filesOf('config/grafana', 'grafana'),
+    ...filesOf('config/vehicles', 'profiles'),
   ];
 }
 

@@ -89,6 +89,28 @@ export function hubExportContract(name: string, database: () => Promise<Pick<Hub
       expect((await exported(['data:trip'], '--content', 'trips')).lines()[1]).toContain('0123456789abcdef01234567');
     });
 
+    test('a logbook has the class that was chosen for a trip, and a token without the scope cannot choose', async () => {
+      const id = '0123456789abcdef01234567';
+      const { url } = rig.hub.interface;
+      const choose = async (scopes: readonly string[], tripId: string, to: string) => {
+        const authorization = await rig.bearer({ fleets: ['north'], scopes });
+        const path = `${url}/vigie/v1/vehicles/${NORTH}/trip-classes/${tripId}?class=${to}`;
+        return fetch(path, { method: 'POST', headers: { authorization } });
+      };
+      const logbook = async () => (await exported(['data:trip'], '--content', 'trips')).lines()[1]?.split(',')[6];
+      expect((await choose(['data:trip'], id, 'business')).status).toBe(403);
+      expect(await logbook()).toBe('');
+      const set = await choose(['data:trip', 'hub:trip:write'], id, 'business');
+      expect([set.status, await set.json()]).toEqual([200, { id, class: 'business' }]);
+      // The car revises the trip, which keeps its class.
+      await rig.publish(NORTH, ['trip', trip(id, { done: true, distance: 8 }), { seq: 1, boot: 7 }]);
+      expect(await logbook()).toBe('business');
+      expect((await choose(['data:trip', 'hub:trip:write'], id, 'none')).status).toBe(200);
+      expect(await logbook()).toBe('');
+      expect((await choose(['data:trip', 'hub:trip:write'], 'ff', 'private')).status).toBe(404);
+      expect((await choose(['data:trip', 'hub:trip:write'], id, 'pleasure')).status).toBe(400);
+    });
+
     test('a hub that refuses the token says so with the fix', async () => {
       const { url } = rig.hub.interface;
       const ended = await vigie('export', NORTH, '--hub', url, '-o', join(rig.data, 'none'));

@@ -171,7 +171,9 @@ async function removeOld({ retention, store }: HubDatabase): Promise<void> {
   await store.save([way], []);
 }
 
-async function read({ reader, overviewReader, audit }: HubDatabase, owners: readonly Owner[] | undefined) {
+async function read({ reader, overviewReader, audit, tripClasses }: HubDatabase, owners: readonly Owner[] | undefined) {
+  await tripClasses.setTripClass(ONE, 'a1', 'private');
+  await tripClasses.tripClasses(ONE, '', 9);
   await reader.vehicles();
   await reader.vehicle(ONE);
   await reader.status(ONE);

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { packFrames } from '../../protocol/captures/capture.ts';
 import { portableDeflate } from '../../protocol/columns/deflate.ts';
 import type { Body, BodyKind } from '../../protocol/schema/message.ts';
-import { payloadOf } from '../hub/messages.ts';
+import { payloadOf, trip } from '../hub/messages.ts';
 import { twoFrames } from '../protocol/real-columns.ts';
 import { Observer } from '../rig/car.ts';
 import { describePeer } from '../rig/peers.ts';
@@ -97,6 +97,8 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     ] as const) {
       await page.goto(`${browsed.url}/#cars/${VIN}/${view}`);
       await page.getByRole('heading', { name: heading }).waitFor();
+      // The longest time since the last message.
+      await page.evaluate("document.querySelector('[data-testid=heard] b').textContent = '23 h 59 min ago'");
       expect([view, await width()]).toEqual([view, 320]);
     }
     await page.getByRole('link', { name: 'All cars' }).click();
@@ -152,5 +154,22 @@ describePeer('chromium', 'a car on the page of a hub', () => {
       times.push(Date.now() - told);
     }
     console.info(`hub: ${times.sort((a, b) => a - b)[1]} ms (median of 3) from an event of a car to its journey`);
+  });
+
+  test('the class of a trip that a person chooses is kept at the hub, and in the file of trips', async () => {
+    const times = { createdAt: Date.now(), startedAt: Date.now() - 90_000, stoppedAt: Date.now() - 60_000 };
+    await tell('trip', trip('0123456789abcdef01234567', { ...times, done: true, distance: 7 }));
+    const page = await browsed.open(`#cars/${VIN}/journey`);
+    const choice = page.getByRole('combobox', { name: 'Class of the trip' });
+    expect(await choice.inputValue()).toBe('none');
+    const kept = page.waitForResponse(/trip-classes\/0123456789abcdef01234567\?class=commute$/);
+    await choice.selectOption('Commute');
+    expect((await kept).status()).toBe(200);
+    await page.reload();
+    await expect.poll(() => choice.inputValue(), { timeout: 60_000 }).toBe('commute');
+    await expectAccessible(page);
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save CSV of all trips' }).click();
+    expect(await readFile(await (await saving).path(), 'utf8')).toContain('0123456789abcdef01234567,commute,');
   });
 });

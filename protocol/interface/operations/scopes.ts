@@ -30,6 +30,7 @@ const ownScopes = {
   'hub:rollout:write': 'Continue and stop roll-outs of configurations.',
   'hub:monitor:write': 'Change monitors and callbacks of fleets.',
   'hub:resend:write': 'Ask a car for missing messages.',
+  'hub:trip:write': 'Set the class of trips, such as business or private.',
   'hub:status:read': 'Read the state of the hub, and which cars are not registered.',
   'bench:write': 'Unplug parts of a bench. No token grants it: a bench has no access control.',
 } as const;

@@ -189,6 +189,7 @@ describePeer('initdb', 'PostgreSQL with partitions', () => {
        DROP VIEW vehicle, reading, latest, trip;
        DROP TABLE readings, paths;
        ALTER TABLE numbers DROP COLUMN unsure_below;
+       ALTER TABLE records DROP COLUMN trip_class;
        UPDATE hub_format SET format = 6`,
     );
   const content = async (database: PostgresDatabase) =>

@@ -138,6 +138,7 @@ test('a database of the previous format is upgraded', async () => {
   first.run('DROP TABLE paths');
   first.run('DROP TABLE audit');
   first.run('ALTER TABLE numbers DROP COLUMN unsure_below');
+  first.run('ALTER TABLE records DROP COLUMN trip_class');
   first.run('PRAGMA user_version = 6');
   first.close();
   const database = await SqliteDatabase.open(file);
