@@ -10,21 +10,77 @@ interface ResultTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Figures that the page compares with those of other programs. `table`: first words of the title of a table. */
-type Comparison = readonly [work: string, section: string, table: string, column: string];
+/**
+ * Figures of other programs that the page shows. `table`: first words of the title of a table. `target`: first words of the
+ * target for the same work, if the section has one for it.
+ */
+interface Comparison {
+  readonly work: string;
+  readonly section: string;
+  readonly table: string;
+  readonly column: string;
+  readonly target?: string;
+}
 
 const comparisons: readonly Comparison[] = [
-  ['decoding, every frame new', 'Decoding CAN', 'bench car, every frame new', 'million frames/s'],
-  ['candump text to frames', 'Reading logs', 'candump text to frames', 'million lines/s'],
-  ['a million frames through the whole agent', 'The whole agent over a log', '', 'seconds'],
-  ['every sample, 200 a batch', 'Bytes over the air', 'Every sample', 'bytes a reading, 200 a batch'],
-  ['handing over a backlog', 'Handing over a backlog', 'at most 100', 'thousand messages/s'],
-  ['round trip of a command', 'Round trip of a command', 'single', 'median, ms'],
-  ['a commit for 100 messages', 'The store', 'messages are sent and deleted, a commit for 100', 'thousand messages/s'],
-  ['CAN under load', 'CAN under load', '', 'missing'],
-  ['HTTP, a whole Status', 'The interface over HTTP', '', 'reads/s'],
-  ['memory', 'Footprint', '', 'private, MiB'],
-  ['5,008 custom signals, 4,000 frames/s', 'Custom signals and captures', '', '% of one core'],
+  {
+    work: 'decoding, every frame new, million frames/s',
+    section: 'Decoding CAN',
+    table: 'bench car, every frame new',
+    column: 'million frames/s',
+    target: 'bench car, every frame new',
+  },
+  {
+    work: 'candump text to frames, million lines/s',
+    section: 'Reading logs',
+    table: 'candump text to frames',
+    column: 'million lines/s',
+    target: 'the same: speed, of sscanf',
+  },
+  {
+    work: 'a million frames through the whole agent, seconds',
+    section: 'The whole agent over a log',
+    table: '',
+    column: 'seconds',
+    target: 'time of the process',
+  },
+  {
+    work: 'every sample, bytes a reading',
+    section: 'Bytes over the air',
+    table: 'Every sample',
+    column: 'bytes a reading, 200 a batch',
+    target: 'every sample, 200 a batch',
+  },
+  {
+    work: 'a backlog, thousand messages/s',
+    section: 'Handing over a backlog',
+    table: 'at most 100',
+    column: 'thousand messages/s',
+    target: 'a backlog, 100 under way',
+  },
+  {
+    work: 'a command, median, ms',
+    section: 'Round trip of a command',
+    table: 'single',
+    column: 'median, ms',
+    target: 'a single command',
+  },
+  {
+    work: 'a commit for 100 messages, thousand messages/s',
+    section: 'The store',
+    table: 'messages are sent and deleted, a commit for 100',
+    column: 'thousand messages/s',
+    target: 'messages are sent and deleted, a commit for 100 messages: speed',
+  },
+  {
+    work: 'frames missing under load',
+    section: 'CAN under load',
+    table: '',
+    column: 'missing',
+    target: 'frames missing',
+  },
+  { work: 'a whole Status over HTTP, reads/s', section: 'The interface over HTTP', table: '', column: 'reads/s' },
+  { work: 'private memory, MiB', section: 'Footprint', table: '', column: 'private, MiB', target: 'private memory' },
 ];
 
 /** Returns docs/performance.md with up-to-date tables. */
@@ -40,8 +96,19 @@ function requestRows(requests: string): string {
   return ['### Pages of a hub on PostgreSQL', '', conditions, '', table].join('\n');
 }
 
+/** A target with its measured figure, as the results have it. */
+interface TargetRow {
+  readonly section: string;
+  readonly what: string;
+  readonly wanted: string;
+  readonly measured: string;
+  readonly floor: string;
+  readonly ofFloor: string;
+  readonly isMissed: boolean;
+}
+
 /**
- * Returns the table of comparisons and that of missed targets.
+ * Returns the table of the page: each comparison with other programs, each target with a floor, and each missed target.
  * @param results text of `scripts/benchmark/results.md`. Comparisons that it does not contain are omitted: not every
  * machine has all peers.
  */
@@ -50,41 +117,56 @@ export function figuresOf(results: string): string {
   const targets = tables.find(({ section }) => section === 'Targets');
   if (targets === undefined) throw new Error('scripts/benchmark/results.md has no table of targets');
   const machine = /^Measured on .*$/m.exec(results)?.[0] ?? '';
-  const head = `### ${targets.title}`;
-  return [machine, '', ...comparisonRows(tables), '', head, '', REACHED_ELSEWHERE, '', ...missedRows(targets)].join(
-    '\n',
-  );
+  const told = `${targets.title.replace(' reached', '')} targets are reached; \`scripts/benchmark/results.md\` has all of them.`;
+  return [machine, told, '', ...figureRows(tables, targetsIn(targets)), ...absentPeers(results)].join('\n');
 }
 
-function comparisonRows(tables: readonly ResultTable[]): readonly string[] {
-  const rows = comparisons.flatMap(([work, section, table, column]) => {
+function figureRows(tables: readonly ResultTable[], targets: readonly TargetRow[]): readonly string[] {
+  const shown = new Set<TargetRow>();
+  const compared = comparisons.flatMap(({ work, section, table, column, target }) => {
     const found = tables.find((one) => one.section === section && one.title.startsWith(table));
     const index = found?.columns.indexOf(column) ?? -1;
     if (found === undefined || index < 0) return [];
-    const figures = found.rows.map((cells) => `${cells[0]}: ${cells[index]}`);
-    return [`| ${work}, ${column.replace(/, 200 a batch$/, '')} | ${figures.join('; ')} |`];
+    const figures = found.rows.map(([name = '', ...rest]) => ({ name, figure: rest[index - 1] ?? '' }));
+    const isOwn = ({ name }: { readonly name: string }): boolean => name.includes('vigie');
+    const own = figures.find(({ name }) => name.startsWith('**vigie')) ?? figures.find(isOwn);
+    const others = figures.filter((one) => !isOwn(one)).map(({ name, figure }) => `${name}: ${figure}`);
+    const wanted = targets.find(
+      (one) => target !== undefined && one.section === section && one.what.startsWith(target),
+    );
+    if (wanted !== undefined) shown.add(wanted);
+    return [rowOf(`**${work}**`, own?.figure ?? '', others.join('; '), wanted, true)];
   });
-  return ['| work | measured |', '|---|---|', ...rows];
+  const rest = targets.filter((one) => !shown.has(one) && (one.isMissed || one.floor !== ''));
+  return [
+    '| work | Vigie | other programs | floor | of the floor | target |',
+    '|---|---:|---|---:|---:|---|',
+    ...compared,
+    ...rest.map((one) => rowOf(`${one.section}: ${one.what}`, one.measured, '', one, false)),
+  ];
 }
 
-const REACHED_ELSEWHERE = 'These were missed; `scripts/benchmark/results.md` has all of them.';
+/** @param named true if the target is for another figure than the row's, so that its row must say which */
+function rowOf(work: string, own: string, others: string, target: TargetRow | undefined, named: boolean): string {
+  const bound = target?.wanted.replace('at least', '≥').replace('at most', '≤') ?? '';
+  const outcome = target?.isMissed === true ? `**missed** with ${target.measured}` : `${target?.measured} reached`;
+  const told = target === undefined ? '' : named ? `${target.what} ${bound}: ${outcome}` : `${bound}: ${outcome}`;
+  return `| ${[work, own, others, target?.floor ?? '', target?.ofFloor ?? '', told].join(' | ')} |`;
+}
 
-const FLOOR_COLUMNS = ['floor', 'of the floor'];
+function targetsIn({ columns, rows }: ResultTable): readonly TargetRow[] {
+  return rows.map((cells) => {
+    const cell = (name: string): string => cells[columns.indexOf(name)] ?? '';
+    const [section, what, wanted, measured, floor] = ['section', 'what', 'wanted', 'measured', 'floor'].map(cell);
+    const outcome = { ofFloor: cell('of the floor'), isMissed: cells.at(-1) !== 'reached' };
+    return { section, what, wanted, measured, floor, ...outcome } as TargetRow;
+  });
+}
 
-function missedRows({ columns, rows }: ResultTable): readonly string[] {
-  const cell = (cells: readonly string[], name: string): string => cells[columns.indexOf(name)] ?? '';
-  const floors = rows.some((cells) => cell(cells, 'floor') !== '');
-  const head = ['target', 'measured', ...(floors ? FLOOR_COLUMNS : [])];
-  const lines: string[] = [];
-  let section = '';
-  for (const cells of rows.filter((one) => one.at(-1) !== 'reached')) {
-    const title = cell(cells, 'section') === section ? '' : `**${cell(cells, 'section')}**: `;
-    section = cell(cells, 'section');
-    const wanted = cell(cells, 'wanted').replace('at least', '≥').replace('at most', '≤');
-    const more = floors ? FLOOR_COLUMNS.map((name) => ` ${cell(cells, name)} |`).join('') : '';
-    lines.push(`| ${title}${cell(cells, 'what')} ${wanted} | ${cell(cells, 'measured')}, ${cells.at(-1)} |${more}`);
-  }
-  return [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...lines];
+/** Returns a paragraph with the programs that were not installed, if any. */
+function absentPeers(results: string): readonly string[] {
+  const absent = new Set(results.match(/^- [Nn]o .* brings? (?:it|them).*$/gm) ?? []);
+  return absent.size === 0 ? [] : ['', 'Not measured beside it:', '', ...absent];
 }
 
 function tablesOf(results: string): readonly ResultTable[] {

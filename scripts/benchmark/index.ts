@@ -35,7 +35,7 @@ import { replaying } from './replay.ts';
 import { type BenchmarkTarget, markdown, type Section, type Size } from './section.ts';
 import { recordingSignals } from './signals.ts';
 import { storing } from './store.ts';
-import { elsewhereTable, replacedTable, targetTable } from './targets.ts';
+import { elsewhereTable, targetTable } from './targets.ts';
 import { unpacking } from './unpack.ts';
 import { wire } from './wire.ts';
 
@@ -140,8 +140,8 @@ try {
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
-const replaced = positionals.length === 0 ? `\n${markdown(replacedTable)}\n${markdown(elsewhereTable)}` : '';
-const reached = `${noise.told}\n\n## Targets\n\n${markdown(targetTable(targets))}${replaced}`;
+const elsewhere = positionals.length === 0 ? `\n${markdown(elsewhereTable)}` : '';
+const reached = `${noise.told}\n\n## Targets\n\n${markdown(targetTable(targets))}${elsewhere}`;
 console.log(reached);
 console.log(`Seconds of each section: ${took.join(', ')}.\n`);
 parts.splice(head, 0, reached);

@@ -44,53 +44,6 @@ function reason({ measured, why }: BenchmarkTarget): string {
   return why ?? 'its table below shows what was measured beside it';
 }
 
-/** Targets of the first version that were replaced, either by stricter ones or by ones that can be reached. */
-export const replacedTable: Table = {
-  title: 'Targets that were replaced',
-  columns: ['section', 'before', 'now', 'why'],
-  rows: [
-    [
-      'The whole agent over a log',
-      '1 million frames/s of a whole process',
-      'half of reading and decoding alone, once the process runs',
-      'a process of a second is a third start, and a ratio holds on other machines',
-    ],
-    [
-      'The whole agent over a log',
-      '1/8 of the time of python-can reading alone',
-      '0.18, and a first frame within four times the start of Node',
-      'an eighth is less than Node needs to start and to compile the agent',
-    ],
-    [
-      'Round trip of a command',
-      'median 3 ms, 99 of 100 within 10 ms',
-      'twice mqtt.js and three waits for the medium',
-      'milliseconds are those of a machine and its medium, a ratio holds on others',
-    ],
-    [
-      'The store',
-      '1.3 times SQLite at a commit for every message',
-      '0.8 of the medium alone',
-      'no store that waits for the medium at each commit is faster than the medium',
-    ],
-    ['Footprint', '45 MiB of private memory, 3 % of a core', '40 MiB, 2 %', 'the first version reached them'],
-    [
-      'Footprint',
-      'a first publish within 600 ms',
-      '2.5 times the four libraries alone',
-      'a ratio holds on other machines',
-    ],
-    [
-      'Bytes over the air',
-      '60 µs of CPU for 200 readings',
-      '1.5 times zlib alone',
-      'the compression is what no encoding can leave out',
-    ],
-    ['Reading messages', '30, 15 and 15 µs', 'three times decompression alone', 'a ratio holds on other machines'],
-  ].map((cells) => ({ cells })),
-  notes: [],
-};
-
 /** Targets that need a fleet, a cluster or all tests. Other programs than the benchmark measure them. */
 export const elsewhereTable: Table = {
   title: 'Targets that other programs measure',
