@@ -166,7 +166,7 @@ export class ClassNumbers {
    * older start is assumed to have sent everything that all older starts together have sent.
    */
   has({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
-    if (isUnrecorded(boot)) return false;
+    if (isUnrecorded(boot) || this.#isOfEarlierLife(boot)) return false;
     const start = this.#starts.find((one) => one.boot === boot);
     if (start !== undefined) return start.arrived.has(seq);
     return this.#starts.length === STARTS && isCounted(boot) && this.#arrived.has(seq);
@@ -186,7 +186,7 @@ export class ClassNumbers {
 
   /** Adds a message that did not arrive before. */
   arrive({ seq, boot, offset }: Numbered): void {
-    if (isUnrecorded(boot)) return;
+    if (!this.#counts(boot)) return;
     (this.#startOf(boot, offset === undefined ? undefined : seq - offset)?.arrived ?? this.#arrived).add(seq);
     this.#discardLowest();
   }
@@ -200,7 +200,7 @@ export class ClassNumbers {
     const { seq, boot } = message;
     if (isCounted(boot)) {
       if (seq < this.#unsureBelow) this.arrive(message);
-    } else if (!isUnrecorded(boot) && this.#isMissing(seq)) {
+    } else if (this.#counts(boot) && this.#isMissing(seq)) {
       (this.#starts.at(-1)?.arrived ?? this.#arrived).add(seq);
       this.#discardLowest();
     }
@@ -211,7 +211,7 @@ export class ClassNumbers {
    * `numbers` is omitted.
    */
   giveUp(boot: number, numbers: Gap['numbers'] = []): void {
-    if (numbers.length === 0 || isUnrecorded(boot)) return;
+    if (numbers.length === 0 || !this.#counts(boot)) return;
     const givenUp = this.#startOf(boot, undefined)?.givenUp ?? this.#givenUp;
     const end = this.#expectedBelow;
     for (const [first, last] of numbers) {
@@ -226,7 +226,7 @@ export class ClassNumbers {
    * the newest messages of a class.
    */
   sent(boot: number, { first, below }: Pick<HelloNumbers, 'first' | 'below'>): void {
-    if (isUnrecorded(boot)) return;
+    if (!this.#counts(boot)) return;
     if (below > this.#expectedBelow) {
       this.#excess = { ...this.#excess, jumps: this.#excess.jumps + 1 };
       return;
@@ -237,6 +237,26 @@ export class ClassNumbers {
     if (below <= end && (isKnown || first >= end)) return;
     const start = this.#startOf(boot, first);
     if (start !== undefined) start.below = Math.max(start.below, below);
+  }
+
+  #isOfEarlierLife(boot: number): boolean {
+    const newest = this.#starts.at(-1);
+    return newest !== undefined && lifeOf(boot) < lifeOf(newest.boot);
+  }
+
+  /**
+   * Returns whether numbers of this start count: those of starts without records and of earlier lives do not. Each life
+   * numbers its messages from 0, so that the first start of a later life ends the numbers of the previous one.
+   */
+  #counts(boot: number): boolean {
+    if (isUnrecorded(boot) || this.#isOfEarlierLife(boot)) return false;
+    const newest = this.#starts.at(-1);
+    if (newest === undefined || lifeOf(boot) === lifeOf(newest.boot)) return true;
+    this.#starts.splice(0);
+    for (const runs of [this.#arrived, this.#givenUp]) runs.remove(0, Number.POSITIVE_INFINITY);
+    this.#unsureBelow = 0;
+    this.#startOf(boot, undefined);
+    return true;
   }
 
   /** Numbers of starts, oldest first, each with the end of those that no later start reused. */

@@ -58,6 +58,35 @@ test('a number below the car’s reported count is missing even if no later mess
   });
 });
 
+/** Number of the hub for the second start of a life. */
+const inLife = (ordinal: number): number => 2 ** 31 * ordinal + 2;
+
+test('a number that only an earlier life of the records sent is missing, however many starts are known', () => {
+  for (const starts of [1, 4]) {
+    let numbers = new ClassNumbers();
+    for (let seq = 0; seq < 3; seq++) numbers.arrive({ seq, boot: inLife(0), offset: seq });
+    // The broker lost number 0 of this life, which its first start sent.
+    for (let start = 0; start < starts; start++)
+      numbers.sent(inLife(1) + 1 + start, { first: 1 + start, below: 1 + start });
+    numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
+    for (let start = 0; start < starts; start++) {
+      const seq = 1 + start;
+      numbers.arrive({ seq, boot: inLife(1) + 1 + start, offset: 0 });
+    }
+    // A late message of the earlier life changes nothing.
+    numbers.arrive({ seq: 5, boot: inLife(0) - 1, offset: 5 });
+    expect(numbers.report).toEqual({ arrived: [[1, starts]], givenUp: [], missing: [[0, 0]] });
+    expect(numbers.missing).toBe(1);
+  }
+});
+
+test('a new life whose first number was lost is known from the count in its hello', () => {
+  const numbers = new ClassNumbers();
+  numbers.arrive({ seq: 0, boot: inLife(0), offset: 0 });
+  numbers.sent(inLife(1), { first: 1, below: 1 });
+  expect(numbers.report).toEqual({ arrived: [], givenUp: [], missing: [[0, 0]] });
+});
+
 test('a report of sent numbers without new information changes nothing', () => {
   const numbers = new ClassNumbers();
   for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
