@@ -45,6 +45,8 @@ export class Broker {
   /** Messages acknowledged to cars and not yet by the hub, oldest first. */
   #backlog: { readonly topic: string; readonly payload: Uint8Array }[] = [];
   #forwarding = false;
+  /** Newest message of each car. */
+  readonly #latest = new Map<string, OutgoingMessage>();
 
   constructor(parts: BrokerParts) {
     this.#parts = parts;
@@ -53,6 +55,11 @@ export class Broker {
   /** Number of messages that the broker has acknowledged to cars and must still deliver. */
   get backlog(): number {
     return this.#backlog.length;
+  }
+
+  /** Returns the newest message of a car. */
+  latest(vin: string): OutgoingMessage | undefined {
+    return this.#latest.get(vin);
   }
 
   /** Connects a car. Another connection of the same car ends. */
@@ -72,8 +79,9 @@ export class Broker {
     if (session?.connection === connection) session.connection = undefined;
   }
 
-  /** A message from a car. Resolves when it may be acknowledged, rejects when the connection must end. */
-  async receive(message: OutgoingMessage): Promise<void> {
+  /** A message, from the car `vin` or a stranger. Resolves when it may be acknowledged, rejects when the connection must end. */
+  async receive(message: OutgoingMessage, vin?: string): Promise<void> {
+    if (vin !== undefined) this.#latest.set(vin, message);
     const { embedded, deliver } = this.#parts;
     const { topic, payload } = message;
     if (embedded) return deliver(topic, payload);
@@ -190,7 +198,7 @@ export class Connection {
       time.after(this.#upAt - time.now, () => {
         if (!this.#open && !this.#drains) return;
         if (this.#halfOpen || !broker.up) return;
-        broker.receive(message).then(
+        broker.receive(message, this.vin).then(
           () => this.#acknowledge(publish),
           () => this.end('the broker could not keep a message', false),
         );

@@ -56,6 +56,8 @@ export class WorldHub {
   killAfter = Number.POSITIVE_INFINITY;
   /** Called when it was killed that way. */
   killed: () => void = () => undefined;
+  /** Payloads that are not a message of their topic. */
+  readonly garbage = new WeakSet<Uint8Array>();
   readonly #parts: HubParts;
   readonly #store: SqliteMessageStore;
   readonly #audit: SqliteCommandStore;
@@ -181,6 +183,11 @@ export class WorldHub {
   }
 
   #has(topic: string, payload: Uint8Array): boolean {
+    if (this.garbage.has(payload)) {
+      // MQTT uses an empty payload to clear a retained message.
+      if (payload.length === 0) return true;
+      return this.database.one('SELECT 1 FROM refused WHERE topic = ? AND payload = ?', topic, payload) !== undefined;
+    }
     const { seq, kind } = decodeMessage(payload);
     const row = this.database.one(
       `SELECT 1 FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? AND class = ? AND seq = ? AND payload = ?`,

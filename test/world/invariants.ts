@@ -1,7 +1,7 @@
 /** Invariants of every world, one sentence each. */
 export const INVARIANTS = {
   kept: 'Every message that was acknowledged to a car is at the hub.',
-  committed: 'The hub acknowledges a message only when it is in its database.',
+  committed: 'The hub acknowledges a message, or bytes that are not one, only when they are in its database.',
   once: 'The hub has each message once, with the bytes that the car sent.',
   numbered: 'Every number of every class arrived at the hub or is in a gap message that arrived.',
   oneContent: 'No number has two contents.',
@@ -38,6 +38,7 @@ export const INVARIANTS = {
   status: 'Status at the hub is Status in the car, once all is quiet.',
   private: 'No value of a private time is in a message, a record, the log or on the disk.',
   bounded: 'What waits in a car is bounded.',
+  stops: 'An orderly stop ends in time, begins no action, and leaves every message on disk.',
   rests: 'Every world comes to rest: nothing waits, and nothing is missing at the hub.',
   untouched: 'A start renames and removes no file because the disk does not return it.',
   sound: 'No part of an agent or of the hub fails by a defect.',

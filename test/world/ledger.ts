@@ -11,7 +11,7 @@ import { bundleWorlds } from './bundle.ts';
 
 const HOUR = 3_600_000;
 const PROGRAM = `
-  import { planOf } from './plan.ts';
+  import { planOf } from './newest-plan.ts';
   import { runWorld } from './world.ts';
   console.log(runWorld, planOf);
 `;

@@ -1,7 +1,7 @@
 /** Process with mutants in its source: runs worlds, and writes a line about each. */
 import { defined } from '../../protocol/defined.ts';
 import { PART } from './mutants.ts';
-import { planOf } from './plan.ts';
+import { planOf } from './newest-plan.ts';
 import { explore } from './small.ts';
 import { runWorld } from './world.ts';
 

@@ -410,7 +410,7 @@ export const exitMutants: readonly Mutant[] = [
   },
 ];
 
-/** Defects for worlds that also have callbacks at the hub (`planOf`). */
+/** Defects for worlds that also have callbacks at the hub (`callbackPlanOf`). */
 export const callbackMutants: readonly Mutant[] = [
   {
     defect: 'a hub does not send states of commands to their callback',
@@ -430,6 +430,33 @@ export const callbackMutants: readonly Mutant[] = [
   },
 ];
 
+/** Defects for worlds with all kinds of events (`planOf`). */
+export const stopMutants: readonly Mutant[] = [
+  {
+    defect: 'a stopping agent carries out the command that it has just accepted',
+    file: 'agent/remotes/command-intake.ts',
+    edits: [['    this.#queue.stop();\n    this.reports.stop();', '    this.#queue.stop();']],
+    invariant: 'stops',
+    seed: 1,
+  },
+  {
+    defect: 'an agent without a connection waits for acknowledgements when it stops',
+    file: 'agent/outbox/outbox.ts',
+    edits: [
+      ['    if (this.waiting === 0 || !this.#link.connected) return;\n', '    if (this.waiting === 0) return;\n'],
+    ],
+    invariant: 'stops',
+    seed: 19,
+  },
+  {
+    defect: 'the hub acknowledges bytes that are not a message, and does not store them',
+    file: 'hub/core/intake.ts',
+    edits: [["'refused' in item ? [item.refused] : []", "'refused' in item ? [item.refused].slice(1) : []"]],
+    invariant: 'committed',
+    seed: 1,
+  },
+];
+
 /** The part of the small worlds that `npm test` runs. */
 export const PART = { steps: 45, cuts: 7, media: 1 };
 
@@ -445,6 +472,7 @@ export const allMutants: readonly Mutant[] = [
   ...folderMutants,
   ...exitMutants,
   ...callbackMutants,
+  ...stopMutants,
 ];
 
 export class MutantWorlds {
@@ -477,7 +505,8 @@ export class MutantWorlds {
 
 /** Name of the function that plans the worlds of a mutant. */
 function planFor(mutant: Mutant | undefined): string {
-  if (mutant === undefined || callbackMutants.includes(mutant)) return 'planOf';
+  if (mutant === undefined || stopMutants.includes(mutant)) return 'planOf';
+  if (callbackMutants.includes(mutant)) return 'callbackPlanOf';
   if (exitMutants.includes(mutant)) return 'exitPlanOf';
   if (folderMutants.includes(mutant)) return 'folderPlanOf';
   if (newestMutants.includes(mutant)) return 'fleetPlanOf';
@@ -489,7 +518,10 @@ function planFor(mutant: Mutant | undefined): string {
 async function bundle(mutant: Mutant | undefined, plan: string): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
-    import { exitPlanOf, fleetPlanOf, folderPlanOf, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
+    import { planOf } from './newest-plan.ts';
+    import {
+      callbackPlanOf, exitPlanOf, fleetPlanOf, folderPlanOf, narrowPlanOf, rarePlanOf, widePlanOf,
+    } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
     const [seed, minutes, wanted] = process.argv.slice(2);

@@ -25,6 +25,8 @@ import { Watched } from './watched.ts';
 const WAITING = 5_000;
 /** Bytes allowed beyond the outbox limit, because messages in flight and gap messages are never dropped. */
 const BEYOND = 96 * 1024;
+/** Longest duration of an orderly stop, with and without a connection, ms. */
+const [STOPS, STOPS_OFFLINE] = [20_000, 2_500];
 /** Minimum time between two answers to a repeated command, ms (docs/commands.md). */
 const REPEATED = 60_000;
 
@@ -59,6 +61,12 @@ export class Observer implements UnitWatcher {
     for (const id of watched.underWay.values()) watched.interrupted.add(id);
     watched.underWay = new Map();
     watched.answered = new Map();
+    for (const [priority, number] of watched.stopped?.entries() ?? []) {
+      const next = unit.run?.store.outbox.nextSeq(priority) ?? 0;
+      if (next < number && !watched.isDamaged)
+        this.#parts.breaches.add('stops', `${unit.vin} had class ${priority} up to ${number}, has up to ${next}`);
+    }
+    watched.stopped = undefined;
     watched.boots.add(unit.run?.boot ?? 0);
     this.counts.starts++;
     this.#parts.tell(unit.vin, `begins start ${unit.run?.boot}`);
@@ -72,6 +80,21 @@ export class Observer implements UnitWatcher {
       const mark = findMarkIn(bytes);
       if (mark !== undefined) this.#parts.breaches.add('private', `${unit.vin} keeps ${mark} in ${path}`);
     }
+  }
+
+  /** An orderly stop begins. The returned function is called at its end, with the next number of each class. */
+  stops(unit: Unit): (numbers: readonly number[] | undefined) => void {
+    const { time, breaches } = this.#parts;
+    const watched = this.#of(unit);
+    const { run } = unit;
+    const begun = time.now;
+    const isOffline = run?.link.connected === false;
+    return (numbers) => {
+      watched.stopped = unit.diskRefused ? undefined : numbers;
+      const took = time.now - begun;
+      if (unit.diskRefused || took <= (isOffline ? STOPS_OFFLINE : STOPS)) return;
+      breaches.add('stops', `${unit.vin} takes ${took} ms, ${isOffline ? 'without' : 'with'} a connection`);
+    };
   }
 
   replaced(unit: Unit): void {
@@ -177,6 +200,7 @@ export class Observer implements UnitWatcher {
     const watched = this.#of(unit);
     this.counts.acts++;
     tell(unit.vin, `sends the frame of ${action}`);
+    if (unit.isStopping) breaches.add('stops', `${unit.vin} ${action} after the stop began`);
     const id = watched.underWay.get(kindOf(action));
     const said = `${unit.vin} ${action} of ${id ?? 'no command'}`;
     if (id === undefined) {

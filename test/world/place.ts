@@ -28,6 +28,8 @@ export interface Place {
 /** Events that affect the broker, the hub or a caller. */
 type OfTheWorld =
   | 'power'
+  | 'stop'
+  | 'garbage'
   | 'origin'
   | 'read errors'
   | 'new life'

@@ -54,6 +54,17 @@ export type Happening = { readonly at: number; readonly car: number } & (
   | { readonly do: 'hub command'; readonly which: number }
   /** Behaviour of the receiver of the car's exit. */
   | { readonly do: 'exit'; readonly answering: ExitAnswering; readonly for: number }
+  /** A command, and `after` ms later an orderly stop, after which the power may fail. The agent starts `off` ms later. */
+  | {
+      readonly do: 'stop';
+      readonly which: number;
+      readonly key: number;
+      readonly after: number;
+      readonly cuts: boolean;
+      readonly off: number;
+    }
+  /** Bytes that are not a message, on a topic of the car. */
+  | { readonly do: 'garbage'; readonly which: number }
   /** A power cut, after which the data directory is wiped or the card replaced. */
   | { readonly do: 'new life'; readonly off: number }
   /** Forged commands with the id of an operator's key, or an old command, repeatedly. */
@@ -109,6 +120,8 @@ export interface Plan {
   readonly exits?: boolean;
   /** Whether the fleet at the hub has callbacks. */
   readonly callbacks?: boolean;
+  /** Whether cars fall asleep soon after their buses are silent. */
+  readonly sleeps?: boolean;
   readonly happenings: readonly Happening[];
 }
 
@@ -126,6 +139,8 @@ export const FAULTS: ReadonlySet<Happening['do']> = new Set([
   'time unknown',
   'drift',
   'receivers',
+  'stop',
+  'garbage',
   'origin',
   'read errors',
   'new life',
@@ -144,11 +159,11 @@ export function isFault(happening: Happening): boolean {
   return FAULTS.has(happening.do) || (happening.do === 'command' && happening.manner !== 'once');
 }
 
-const SECOND = 1000;
+export const SECOND = 1000;
 
 type Draw = (chance: Chance) => Happening extends infer H ? (H extends unknown ? Omit<H, 'at' | 'car'> : never) : never;
 
-type Weighted = readonly (readonly [weight: number, draw: Draw])[];
+export type Weighted = readonly (readonly [weight: number, draw: Draw])[];
 
 /** Weights of the events. */
 const narrow: Weighted = [
@@ -374,8 +389,8 @@ const ofHubCallbacks: Weighted = [
   [1, (chance) => ({ do: 'drive', speed: chance.between(5, 100), for: chance.between(10, 90) * SECOND })],
 ];
 
-/** The world of a seed, with all kinds of events. @param length ms in which events occur */
-export function planOf(seed: number, length: number): Plan {
+/** An earlier version: without what `newest-plan.ts` adds. @param length ms in which events occur */
+export function callbackPlanOf(seed: number, length: number): Plan {
   const plan = exitPlanOf(seed, length);
   const chance = new Chance(`plan ${seed}, callbacks`);
   if (plan.fleet !== true || !chance.happens(0.7)) return plan;
@@ -426,7 +441,7 @@ function signalPlanOf(seed: number, length: number): Plan {
   return { ...withMore(plan, happeningsOf(length, chance, ofSignals, plan.cars, 30 * SECOND)), signals: true };
 }
 
-function withMore(plan: Plan, more: readonly Happening[]): Plan {
+export function withMore(plan: Plan, more: readonly Happening[]): Plan {
   return { ...plan, happenings: [...plan.happenings, ...more].sort((a, b) => a.at - b.at) };
 }
 
@@ -483,7 +498,13 @@ function drawn(
 }
 
 /** Events in sequence, `every` ms apart on average. */
-function happeningsOf(length: number, chance: Chance, weighted: Weighted, cars: number, every: number): Happening[] {
+export function happeningsOf(
+  length: number,
+  chance: Chance,
+  weighted: Weighted,
+  cars: number,
+  every: number,
+): Happening[] {
   const total = weighted.reduce((sum, [weight]) => sum + weight, 0);
   const happenings: Happening[] = [];
   for (let at = 5 * SECOND; at < length; at += chance.between(1, 2 * every)) {

@@ -1,6 +1,6 @@
 /** One process of a search: runs the worlds of the seeds that it receives. */
 
-import { planOf } from './plan.ts';
+import { planOf } from './newest-plan.ts';
 import type { SearchedWorld, WorldOfSeed } from './search.ts';
 import { runWorld } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planOf } from './plan.ts';
+import { planOf } from './newest-plan.ts';
 import { type SearchedWorld, searchWorlds } from './search.ts';
 import { runWorld } from './world.ts';
 

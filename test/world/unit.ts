@@ -15,9 +15,10 @@ import { deflate } from '../../assembly/deflate.ts';
 import { type Boots, countBoot, openChanges, openLedger, unrecordedBoot } from '../../assembly/directory.ts';
 import { isUnreadable, readAgain, type Unreadable } from '../../assembly/read-again.ts';
 import { quietly } from '../../assembly/teardown.ts';
+import { classes } from '../../protocol/classes.ts';
 import { isReadFailure } from '../../protocol/read-failure.ts';
 import type { Message } from '../../protocol/schema/message.ts';
-import { agentSettings } from '../../protocol/settings.ts';
+import { type AgentSettings, agentSettings } from '../../protocol/settings.ts';
 import type { Broker, Network } from './broker.ts';
 import { WorldLink } from './broker.ts';
 import { actuatorOf, profile, type WorldCar } from './car.ts';
@@ -35,6 +36,8 @@ import { BoardClock, RunClock, type WorldTime } from './time.ts';
 const SEGMENT = 32 * 1024;
 const KEPT = 512 * 1024;
 const DATA = '/car';
+/** Power settings of a car that soon falls asleep. */
+const SLEEPY = { standbyFor: 10_000, lowBatteryStandbyFor: 5_000 } as const;
 /** Time for which readings are gathered, ms. */
 const BATCH = 10_000;
 
@@ -84,6 +87,8 @@ export interface UnitParts {
   readonly callbacks?: boolean;
   /** Whether it sends records to an exit. */
   readonly exits?: boolean;
+  /** Whether it falls asleep soon. */
+  readonly sleeps?: boolean;
 }
 
 export interface Run {
@@ -128,6 +133,8 @@ export class Unit {
   diskRefused = false;
   /** Selects the custom signals of the profile for the next run. */
   variant = 0;
+  /** Whether an orderly stop has begun in this run. */
+  isStopping = false;
   /** Whether the next run finds a new data directory. */
   isReplaced = false;
   readonly #parts: UnitParts;
@@ -174,6 +181,7 @@ export class Unit {
     this.#clock = clock;
     const number = ++this.runs;
     this.diskRefused = false;
+    this.isStopping = false;
     const alive = (): boolean => clock.alive;
     if (this.isReplaced) {
       watcher.replaced(this);
@@ -234,7 +242,7 @@ export class Unit {
 
   /** As in `commands/without-records.ts`. */
   #beginMinimal({ clock, number, alive, log, files }: Start, fault: Unreadable): void {
-    const { vin, chance, watcher, outboxLimit } = this.#parts;
+    const { vin, chance, watcher } = this.#parts;
     const numbers = chance.fork(`boot ${number}`);
     const link = this.#connect(chance.fork(`link ${number}`), alive);
     const { outbox, memory } = memoryStore();
@@ -262,7 +270,7 @@ export class Unit {
         profile: profile.name,
         reason: fault.message,
         boot: unrecordedBoot((least, below) => numbers.between(least, below - 1)),
-        settings: agentSettings({ outbox: { limit: outboxLimit, batch: BATCH } }),
+        settings: this.#settings(),
         quality: () => clock.quality(),
         window: () => link.window,
         more: () => ({}),
@@ -284,6 +292,11 @@ export class Unit {
       });
     };
     look();
+  }
+
+  #settings(): AgentSettings {
+    const { outboxLimit, sleeps } = this.#parts;
+    return agentSettings({ outbox: { limit: outboxLimit, batch: BATCH }, ...(sleeps === true && { power: SLEEPY }) });
   }
 
   #connect(chance: Chance, alive: () => boolean): WorldLink {
@@ -311,10 +324,10 @@ export class Unit {
   }
 
   #begin({ clock, number, alive, log }: Start, { boot, store, ledger, keys }: Records): void {
-    const { time, car, chance, vin, watcher, outboxLimit } = this.#parts;
+    const { time, car, chance, vin, watcher } = this.#parts;
     const { memory } = store;
     const link = this.#connect(chance.fork(`link ${number}`), alive);
-    const settings = agentSettings({ outbox: { limit: outboxLimit, batch: BATCH } });
+    const settings = this.#settings();
     const collections = this.#collections(store, clock, log, () => agent.hello());
     const agent: Agent = new Agent(
       profile,
@@ -394,6 +407,28 @@ export class Unit {
       batch: BATCH,
       commit: () => outbox.commit(),
     });
+  }
+
+  /**
+   * Stops the program as `assembly/car.ts` does. Resolves with the next number of each class, or never if the program is
+   * killed meanwhile.
+   */
+  async stop(): Promise<readonly number[]> {
+    const { run } = this;
+    if (run === undefined || this.isStopping) return new Promise<never>(() => undefined);
+    this.isStopping = true;
+    const { agent, store, forwarder, clock } = run;
+    try {
+      await forwarder?.close();
+      await agent.stop();
+      run.link.connection?.end('the agent stops', true);
+      const numbers = classes.map((_, priority) => store.outbox.nextSeq(priority));
+      await store.close();
+      if (clock.alive) return numbers;
+    } catch (error) {
+      if (clock.alive) throw error;
+    }
+    return new Promise<never>(() => undefined);
   }
 
   /** Kills the program. With `power`, the power fails, and the disk keeps only what it must, possibly damaged. */

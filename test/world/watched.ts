@@ -27,6 +27,8 @@ export class Watched {
   readonly interrupted = new Set<string>();
   /** In this run, by command: how often its end was reported, and the time of the last report. */
   answered = new Map<string, { readonly count: number; readonly at: number }>();
+  /** Next number of each class after an orderly stop, until the next start. */
+  stopped: readonly number[] | undefined;
   readonly revoked = new Set<string>();
   /** Keys that the car may not trust, because no command that adds them has arrived. */
   readonly unknown = new Set(spares.map((key) => key.hex));

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runs } from '../rig/runs.ts';
 import { allMutants, edited } from './mutants.ts';
-import { fleetPlanOf, type Happening, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
+import { planOf } from './newest-plan.ts';
+import { fleetPlanOf, type Happening, narrowPlanOf, rarePlanOf, widePlanOf } from './plan.ts';
 import { runWorld } from './world.ts';
 
 const MINUTE = 60_000;

@@ -2,6 +2,8 @@
  * A world in one process and on one clock: cars with real agents, a network and a broker, the hub, drivers, and senders
  * of commands. Everything that happens follows from a plan, which follows from a seed.
  */
+
+import type { OutgoingMessage } from '../../agent/ports.ts';
 import { Broker } from './broker.ts';
 import { Caller, isOfCaller } from './caller.ts';
 import { WorldCar } from './car.ts';
@@ -25,6 +27,8 @@ const REST = 3_600_000;
 const REVOKED_KEY_IS_USED = [1_000, 30_000];
 /** Time for which a command of the hub is valid, ms, as in `hub/core/commands.ts`. */
 const HUB_VALID = 120_000;
+/** Maximum duration of a sync before an orderly stop, ms. */
+const SLOW_SYNC = 300;
 /** Time by which Status has been sent, ms. */
 const QUIET = 150_000;
 
@@ -131,6 +135,7 @@ class World {
         fleet: plan.fleet === true,
         exits: plan.exits === true,
         callbacks: plan.callbacks === true,
+        sleeps: plan.sleeps === true,
       });
       const place: Place = {
         car,
@@ -315,6 +320,41 @@ class World {
     });
   }
 
+  /** Stops an agent in order. */
+  #stop({ unit }: Place, { cuts, off }: Extract<Happening, { do: 'stop' }>): void {
+    if (unit.run === undefined || unit.isStopping) return;
+    const ended = this.#observer.stops(unit);
+    const over = (numbers?: readonly number[]): void => {
+      ended(numbers);
+      this.#tell('world', `the agent of ${unit.vin} has stopped${cuts ? ', and the power fails' : ''}`);
+      unit.cut(cuts, this.#chance, this.#plan.damages);
+      this.#time.after(off, () => {
+        if (!unit.alive) this.#begin(unit);
+      });
+    };
+    // Only a disk that refuses writes may fail a stop.
+    unit.stop().then(over, (error: Error) => {
+      if (!unit.diskRefused) this.#breaches.add('stops', `${unit.vin} ${error.message}`);
+      over();
+    });
+  }
+
+  /** Bytes that are not a message of their topic. */
+  #garbage({ vin }: Unit, which: number): OutgoingMessage {
+    const { topic, payload } = this.#broker.latest(vin) ?? {
+      topic: `vigie/1/${vin}/up/hello`,
+      payload: Uint8Array.of(0xa0),
+    };
+    const garbage = [
+      { topic, payload: payload.slice(0, which % payload.length) },
+      { topic: `${topic.slice(0, topic.lastIndexOf('/'))}/collision`, payload: payload.slice() },
+      { topic: topic.replace('/1/', '/2/'), payload: payload.slice() },
+      { topic, payload: Uint8Array.from({ length: 1 + (which % 50) }, (_, at) => (which * (at + 7)) % 251) },
+    ][which % 4] as OutgoingMessage;
+    this.#hub?.garbage.add(garbage.payload);
+    return garbage;
+  }
+
   #happen(happening: Happening): void {
     const place = this.#places[happening.car] as Place;
     const { unit } = place;
@@ -330,6 +370,20 @@ class World {
     switch (happening.do) {
       case 'power':
         if (unit.alive) this.#power(place, happening);
+        break;
+      case 'stop':
+        this.#tell('caller', this.#caller.send({ ...happening, do: 'command', manner: 'once', wait: 0 }));
+        // The stop shall begin while the state of the command is being written.
+        place.takes = SLOW_SYNC;
+        this.#time.after(happening.after, () => {
+          place.takes = SYNC;
+          this.#stop(place, happening);
+        });
+        break;
+      case 'garbage':
+        this.#broker
+          .receive(this.#garbage(unit, happening.which))
+          .catch((error: Error) => this.#tell('hub', error.message));
         break;
       case 'origin':
         if (!unit.alive) break;

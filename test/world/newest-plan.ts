@@ -1,0 +1,29 @@
+/** Plans of worlds with all kinds of events. */
+import { Chance } from './chance.ts';
+import { callbackPlanOf, type Happening, happeningsOf, type Plan, SECOND, type Weighted, withMore } from './plan.ts';
+
+const ofStops: Weighted = [
+  [
+    1,
+    (chance) => ({
+      do: 'stop',
+      which: chance.below(1_000),
+      key: chance.below(3),
+      after: chance.between(0, 120),
+      cuts: chance.happens(0.5),
+      off: chance.between(50, 10 * SECOND),
+    }),
+  ],
+];
+
+const ofGarbage: Weighted = [[1, (chance) => ({ do: 'garbage', which: chance.below(1_000) })]];
+
+/** The world of a seed, with all kinds of events. @param length ms in which events occur */
+export function planOf(seed: number, length: number): Plan {
+  const plan = callbackPlanOf(seed, length);
+  const chance = new Chance(`plan ${seed}, stops and garbage`);
+  const draw = (weighted: Weighted, every: number): Happening[] =>
+    chance.happens(0.4) ? happeningsOf(length, chance, weighted, plan.cars, every) : [];
+  const more = [...draw(ofStops, 60 * SECOND), ...draw(ofGarbage, 30 * SECOND)];
+  return { ...withMore(plan, more), sleeps: chance.happens(0.3) };
+}
