@@ -133,22 +133,10 @@ const mqtt = closed('The connection to the cloud', {
   ...members(linkSettings),
 });
 
-/** Scopes of exits. */
-export const exitScopes = Type.Optional(
-  listOf(
-    line('A scope as in tokens', {
-      pattern: '^(data|remote):[a-zA-Z:]+$',
-      expected: 'a scope such as data:telemetry',
-    }),
-    0,
-    'What the receivers get and the broker may command; default data:telemetry and data:position, and no command',
-  ),
-);
-
-const exits = closed('Receivers of values beside the cloud; see docs/exits.md', {
+/** Members of exits that a car and a hub have. */
+export const exitMembers = {
   mqtt: Type.Optional(closed('The broker of the plain topics', brokerMembers)),
   influx: Type.Optional(influxSchema),
-  abrp: Type.Optional(abrpSchema),
   prefix: Type.Optional(
     line('Beginning of all topics; default vigie/plain', {
       pattern: '^[^\\s#+/$][^\\s#+]{0,100}[^\\s#+/]$',
@@ -170,8 +158,22 @@ const exits = closed('Receivers of values beside the cloud; see docs/exits.md', 
       ),
     }),
   ),
-  scopes: exitScopes,
+  scopes: Type.Optional(
+    listOf(
+      line('A scope as in tokens', {
+        pattern: '^(data|remote):[a-zA-Z:]+$',
+        expected: 'a scope such as data:telemetry',
+      }),
+      0,
+      'What the receivers get and the broker may command; default data:telemetry and data:position, and no command',
+    ),
+  ),
   ...members(exitSettings),
+};
+
+const exits = closed('Receivers of values beside the cloud; see docs/exits.md', {
+  ...exitMembers,
+  abrp: Type.Optional(abrpSchema),
 });
 
 export const configurationSchema = closed('Configuration of the agent in one car', {

@@ -37,11 +37,12 @@ const known: readonly Scope[] = [
   ...(Object.keys(scopeMeanings) as Scope[]).filter((scope) => scope.startsWith('remote:')),
 ];
 
-/** Reads `exits`. `beside` returns absolute paths. */
+/** Reads `exits`. `beside` returns absolute paths. `receivers`: members that name a receiver. */
 export function readExits(
   input: ExitsInput | undefined,
   beside: (path: string) => string,
   findings: Findings,
+  receivers = 'mqtt, influx or abrp',
 ): ExitsConfiguration | undefined {
   if (input === undefined || !findings.sound('/exits')) return undefined;
   const { form = 'value', homeAssistant, scopes = ['data:telemetry', 'data:position'] } = input;
@@ -53,7 +54,7 @@ export function readExits(
   if (homeAssistant !== undefined && form === 'json') {
     findings.error('/exits/form', 'Home Assistant reads topics of the form value', 'write form: value, or remove form');
   }
-  if (input.mqtt === undefined) checkWithoutBroker(input, findings);
+  if (input.mqtt === undefined) checkWithoutBroker(input, findings, receivers);
   return {
     ...(input.mqtt && { mqtt: readBroker(input.mqtt, '/exits/mqtt', beside, findings) }),
     ...(input.abrp && { abrp: readAbrp(input.abrp, '/exits/abrp', beside, findings) }),
@@ -72,9 +73,9 @@ export function readExits(
 /** Members that only plain topics use. */
 const TOPIC_MEMBERS = ['prefix', 'form', 'retain', 'homeAssistant', ...Object.keys(exitSettings)] as const;
 
-function checkWithoutBroker(input: ExitsInput, findings: Findings): void {
+function checkWithoutBroker(input: ExitsInput, findings: Findings, receivers: string): void {
   if (input.influx === undefined && input.abrp === undefined) {
-    findings.error('/exits', 'exits have no receiver', 'add mqtt, influx or abrp');
+    findings.error('/exits', 'exits have no receiver', `add ${receivers}`);
   }
   for (const name of TOPIC_MEMBERS) {
     if (!Object.hasOwn(input, name)) continue;

@@ -4,10 +4,9 @@ import * as Type from 'typebox';
 import { scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { kinds } from '../protocol/schema/kind.ts';
 import { callbacksSchema } from './callbacks.ts';
-import { brokerMembers, exitScopes } from './configuration-schema.ts';
+import { brokerMembers, exitMembers } from './configuration-schema.ts';
 import { choice, closed, filePath, format, keyed, line, listOf, number } from './fields.ts';
 import { mapTiles, trustedProxies, userOfHub, vehicleOfHub } from './http.ts';
-import { influxSchema } from './influx.ts';
 
 /** Format version of hub.yaml that this version reads. */
 const hubVersion = 1;
@@ -107,12 +106,7 @@ export const hubSchema = closed('Configuration of a hub', {
     ...callbacksSchema,
     description: 'How events go to receivers: webhook, websocket, push',
   }),
-  exits: Type.Optional(
-    closed('Receivers of the values of all cars; see docs/exits.md', {
-      influx: Type.Optional(influxSchema),
-      scopes: exitScopes,
-    }),
-  ),
+  exits: Type.Optional(closed('Receivers of the values of all cars; see docs/exits.md', exitMembers)),
   retention: Type.Optional(
     keyed(
       `^(${removableKinds.join('|')})$`,

@@ -115,7 +115,7 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
   const days = findings.sound('/database') ? input.database?.readings : undefined;
   const readings = days === undefined ? undefined : readDuration(days) / DAY;
   const signIn = readSignIn(input, beside, findings);
-  const exits = readExits(input.exits, beside, findings);
+  const exits = readExits(input.exits, beside, findings, 'mqtt or influx');
   const retention = findings.sound('/retention') ? input.retention : undefined;
   const tls = findings.sound('/tls') ? input.tls : undefined;
   const http = readListen(input.http?.listen, '/http', findings, tls !== undefined);

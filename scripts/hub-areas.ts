@@ -125,7 +125,9 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   exits: [
     'test/hub/start/exits.test.ts',
     'test/hub/start/exits.engine.test.ts',
+    'test/hub/start/topics.engine.test.ts',
     'test/commands/hub-exits.engine.test.ts',
+    'test/commands/hub-topics.engine.test.ts',
   ],
   // An older copy of the database is restored.
   restore: ['test/hub/start/backup.test.ts', 'test/hub/start/restore.test.ts', 'test/hub/start/restore.engine.test.ts'],

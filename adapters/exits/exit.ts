@@ -23,10 +23,13 @@ export interface ExitTopics {
   readonly interval: number;
 }
 
+/** Status as an exit reads it. */
+export type ExitStatus = Pick<ObservedStatus, 'value' | 'changedAt' | 'fresh'>;
+
 export interface ExitOptions {
   readonly vin: string;
   readonly topics: ExitTopics;
-  readonly status: ObservedStatus;
+  readonly status: ExitStatus;
   /** Returns true if the exit may publish the value. */
   readonly sees: (slot: Slot) => boolean;
   /** Custom signals of the car. If omitted, the car has no custom signals. */
@@ -37,7 +40,7 @@ export interface ExitOptions {
   readonly describe?: (known: ReadonlySet<Slot>) => readonly ExitMessage[];
   /** Values that the profile feeds, which are described even before their first reading. */
   readonly fed: Iterable<Slot>;
-  readonly link: Link;
+  readonly link: Pick<Link, 'connected' | 'publish'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -134,6 +137,12 @@ export class CarExit implements StatusObserver, LinkEvents {
   tell(message: ExitMessage): void {
     this.#told.push(message);
     this.#dropOldest();
+    this.#plan();
+  }
+
+  /** Call when the descriptions have changed. */
+  describeAgain(): void {
+    this.#undescribed = true;
     this.#plan();
   }
 

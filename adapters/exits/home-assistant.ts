@@ -18,6 +18,8 @@ export interface HomeAssistantOptions {
   readonly discovery: string;
   /** Start of the plain topics, whose messages must have the form `value`. */
   readonly prefix: string;
+  /** Topic of the connection of the hub that sends the values. If omitted, the car sends them. */
+  readonly hubPresence?: string | undefined;
   /** Names of the entities. */
   readonly words: Dictionary;
   /** Returns true if the exit may send commands of this kind and the car can execute them. */
@@ -90,7 +92,7 @@ export function discoveryTopic({ discovery, vin }: Pick<HomeAssistantOptions, 'd
 
 /** Returns the discovery message for a car that has these values. */
 export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>): ExitMessage {
-  const { vin, title, version, prefix, announced } = options;
+  const { vin, title, version, announced } = options;
   const components = componentsOf(options, known);
   const gone = Object.entries(announced).filter(([id]) => !components.has(id));
   const text = JSON.stringify({
@@ -102,9 +104,7 @@ export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>
       sw_version: version,
     },
     origin: { name: 'Vigie', sw_version: version },
-    availability_topic: `${prefix}/${vin}/presence`,
-    // A sleeping car wakes up for commands, and its last values remain valid.
-    availability_template: "{{ 'offline' if value == 'offline' else 'online' }}",
+    ...availabilityOf(options),
     qos: 1,
     components: {
       ...Object.fromEntries(components),
@@ -112,6 +112,15 @@ export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>
     },
   });
   return { topic: discoveryTopic(options), text, retain: true };
+}
+
+function availabilityOf({ prefix, vin, hubPresence }: HomeAssistantOptions): object {
+  const topic = `${prefix}/${vin}/presence`;
+  // A sleeping car wakes up for commands, and its last values remain valid.
+  const template = "{{ 'offline' if value == 'offline' else 'online' }}";
+  if (hubPresence === undefined) return { availability_topic: topic, availability_template: template };
+  // The will of the hub sets only its own topic, so both must be online.
+  return { availability: [{ topic: hubPresence }, { topic, value_template: template }], availability_mode: 'all' };
 }
 
 /** Values that describe how the car is built or how it measures, rather than what it does. */

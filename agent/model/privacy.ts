@@ -12,7 +12,8 @@
  */
 import type { SlotValue } from '../../protocol/slots.ts';
 
-const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full: 2 };
+/** Level of each state. */
+export const privacyLevels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full: 2 };
 const NEVER = 3;
 
 /** Returns the lowest level that hides a path of Status or a channel. */
@@ -37,7 +38,7 @@ export class Privacy {
 
   /** Applies the value of privacy.state. An unknown state hides as much as the previous one. */
   choose(state: SlotValue, at: number): void {
-    this.#chosen = levels[String(state)] ?? this.#chosen;
+    this.#chosen = privacyLevels[String(state)] ?? this.#chosen;
     this.#apply(at);
   }
 

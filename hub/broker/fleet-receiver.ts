@@ -7,10 +7,14 @@ import {
   type Subscriber,
 } from '../../adapters/mqtt/cloud-client.ts';
 import type { MqttAddress } from '../../adapters/mqtt/link.ts';
+import { retainedAt } from '../../adapters/mqtt/retained.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { parseTopic, presenceFilter, retainedOf, upFilter, upTopic } from '../../protocol/topics.ts';
 import type { HeldLock, HubLocks, HubLog } from '../core/ports.ts';
 import type { BrokerState } from '../core/status.ts';
+
+/** Called with the presence of a car, and each change: `online`, `asleep`, `offline`, or empty if it was deleted. */
+export type PresenceReceiver = (vin: string, presence: string) => void;
 
 export interface FleetReceiverOptions {
   readonly address: Omit<MqttAddress, 'clientId' | 'sessionExpiry'>;
@@ -124,15 +128,31 @@ export class FleetReceiver {
     }
   }
 
+  /** Follows the presence of all cars, whichever hub receives their messages, on a connection of its own. */
+  async followPresence(receive: PresenceReceiver): Promise<() => Promise<void>> {
+    const { address, group, name, log } = this.#options;
+    const { url, ...rest } = address;
+    const client = await CloudClient.connect(url, {
+      ...{ ...rest, clientId: `${group}-${name}-presence`, sessionExpiry: 0, log },
+      subscriptions: () => [
+        {
+          filter: presenceFilter,
+          receive: (topic, payload) => {
+            const vin = parseTopic(topic)?.vin;
+            if (vin !== undefined) receive(vin, Buffer.from(payload).toString());
+          },
+        },
+      ],
+    });
+    return () => client.close();
+  }
+
   /** Returns the topics that match the filters and have a retained message. */
   async #retainedAt(client: CloudClient, filters: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
     for (const filter of filters) {
       try {
-        const subscription = await client.subscribe(filter, (topic, payload, { retained }) => {
-          if (retained && payload.byteLength > 0) found.add(topic);
-        });
-        await subscription.close();
+        for (const topic of (await retainedAt(client, filter)).keys()) found.add(topic);
       } catch (error) {
         // Access rules of the broker may forbid hubs to read messages to cars.
         if (!(error instanceof VigieError) || error.code !== 'link.refused') throw error;

@@ -308,7 +308,7 @@ export interface OverviewReader {
 
 /** Changes of a commit that viewers may follow. */
 export interface News {
-  /** Cars with a changed Status. */
+  /** Cars with a changed Status or description. */
   readonly vins: readonly string[];
   /** Ids of messages that may contain an event ({@link ArrivedMessage.id}). */
   readonly events: readonly number[];

@@ -10,11 +10,14 @@ const WINDOW = 10_000;
 /** Largest number of waiting messages that a report counts. */
 const MAX_COUNTED = 10_000;
 const TELEMETRY = `kind = ${kindNumber('telemetry')}`;
-const UNCONFIRMED = `${TELEMETRY} AND messages.id >= exits.next`;
+/** Condition for exits that send each message. Plain topics send only the present values. */
+const NUMBERED = "exit <> 'topics'";
+const UNCONFIRMED = `${TELEMETRY} AND ${NUMBERED} AND messages.id >= exits.next`;
 
 /** Returns SQL that adds to each exit the number of messages that it has not confirmed. `lost` selects their ids. */
 export const countLost = (lost: string): string =>
-  `UPDATE exits SET lost = lost + (SELECT count(*) FROM (${lost}) AS lost WHERE lost.id >= exits.next)`;
+  `UPDATE exits SET lost = lost + (SELECT count(*) FROM (${lost}) AS lost WHERE lost.id >= exits.next)
+   WHERE ${NUMBERED}`;
 
 /** Runs reads of messages below `end`: no commit of any hub can store a message there any more. */
 export type SettledReads = <T>(from: number, read: (select: Select, end: number) => Promise<T>) => Promise<T>;

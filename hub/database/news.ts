@@ -11,7 +11,7 @@ const events: ReadonlySet<Kind> = new Set(eventKinds);
 export function newsOf(kept: Iterable<Pick<CarMessage, 'vin' | 'message'> & { readonly row: number }>): News {
   const news: { vins: Set<string>; events: number[] } = { vins: new Set(), events: [] };
   for (const { vin, message, row } of kept) {
-    if (message.kind === 'status') news.vins.add(vin);
+    if (message.kind === 'status' || message.kind === 'vehicle') news.vins.add(vin);
     if (events.has(message.kind)) news.events.push(row);
   }
   return { vins: [...news.vins], events: news.events };

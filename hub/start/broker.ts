@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { EmbeddedBroker, type EmbeddedBrokerOptions, type MqttAddress } from '../../adapters/mqtt/index.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { downFilter, isVin, parseTopic, retainedOf } from '../../protocol/topics.ts';
+import type { PresenceReceiver } from '../broker/fleet-receiver.ts';
 import type { HeldLock, HubLocks, HubLog } from '../core/ports.ts';
 import type { BrokerState } from '../core/status.ts';
 
@@ -23,6 +24,11 @@ export interface HubBroker {
   publish(topic: string, payload: Uint8Array): Promise<void>;
   /** Clears the topics and all other topics of the car that the broker retains. Rejects if it cannot clear them. */
   clearRetained(vin: string, topics: readonly string[]): Promise<void>;
+  /**
+   * Calls `receive` with the presence of each car that the broker retains, and at each change. Resolves with a function
+   * that ends this. Rejects as `CloudClient.connect` does.
+   */
+  followPresence(receive: PresenceReceiver): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
 
@@ -43,11 +49,19 @@ export async function startEmbedded(
   options: Omit<EmbeddedBrokerOptions, 'accept' | 'subscribed'>,
   { accept, online, presence }: HubBrokerParts,
 ): Promise<HubBroker & Pick<EmbeddedBroker, 'endClients' | 'renew'>> {
+  const present = new Map<string, string>();
+  const receivers = new Set<PresenceReceiver>();
   const broker = new EmbeddedBroker({
     ...options,
     accept: async (topic, payload) => {
       const parsed = parseTopic(topic);
-      if (parsed?.direction === 'presence' && payload.byteLength > 0) presence(parsed.vin);
+      if (parsed?.direction === 'presence') {
+        const text = Buffer.from(payload).toString();
+        if (text === '') present.delete(parsed.vin);
+        else present.set(parsed.vin, text);
+        for (const receive of receivers) receive(parsed.vin, text);
+        if (text !== '') presence(parsed.vin);
+      }
       if (UP.test(topic)) await accept(topic, payload, false);
     },
     subscribed: (filter) => {
@@ -60,7 +74,17 @@ export async function startEmbedded(
     url,
     state: () => ({ connected: true, receiving: true }),
     publish: (topic, payload) => broker.publish(topic, payload),
-    clearRetained: (vin) => broker.clearRetained(retainedOf(vin).filters),
+    clearRetained: (vin) => {
+      present.delete(vin);
+      return broker.clearRetained(retainedOf(vin).filters);
+    },
+    followPresence: async (receive) => {
+      for (const [vin, text] of present) receive(vin, text);
+      receivers.add(receive);
+      return async () => {
+        receivers.delete(receive);
+      };
+    },
     endClients: (mayStay) => broker.endClients(mayStay),
     renew: (tls) => broker.renew(tls),
     stop: () => broker.stop(),
@@ -99,6 +123,7 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
       state: () => receiver.state(),
       publish: (topic, payload) => receiver.publish(topic, payload),
       clearRetained: (vin, topics) => receiver.clearRetained(vin, topics),
+      followPresence: (receive) => receiver.followPresence(receive),
       stop: async () => {
         await receiver.stop();
         stopping.abort();

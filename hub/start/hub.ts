@@ -55,6 +55,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   return { ...begun, stop };
 }
 
+function kindsOfExits(exits: HubOptions['exits']): readonly ('influx' | 'topics')[] {
+  return [
+    ...(exits?.influx === undefined ? [] : ['influx' as const]),
+    ...(exits?.mqtt === undefined ? [] : ['topics' as const]),
+  ];
+}
+
 /** Starts all parts. For each part, adds the function that stops it to the front of `teardowns`. */
 async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
   const { clock, log } = options;
@@ -93,10 +100,12 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   teardowns.unshift(onRegistry);
   const resends = startRounds(start, parts);
-  if (options.exits !== undefined) await (await import('./exits.ts')).startExits(start, database, options.exits);
+  if (options.exits !== undefined) {
+    const feeds = { live: views.live, broker: running.broker };
+    await (await import('./exits.ts')).startExits(start, parts, feeds, options.exits);
+  }
   const status = startStatus(start, parts, { intake, broker: running.broker });
-  const exits = (): ReturnType<typeof database.exits.reports> =>
-    database.exits.reports(options.exits?.influx === undefined ? [] : ['influx']);
+  const exits = (): ReturnType<typeof database.exits.reports> => database.exits.reports(kindsOfExits(options.exits));
   const health = await startHealth(start, parts, { intake, broker: running.broker, status, exits });
   const changed = (): void => {
     monitors.wake();

@@ -10,37 +10,10 @@ import { discoveryFaults } from '../adapters/exits/discovery-checker.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { MosquittoRig } from '../rig/mosquitto.ts';
 import { describePeer } from '../rig/peers.ts';
+import { Topics } from '../rig/topics.ts';
 
 const VIN = 'VF30A00000B000042';
 const PREFIX = `home/cars/${VIN}`;
-
-/** Keeps the last message of each topic, and waits for messages. */
-class Topics {
-  readonly last = new Map<string, string>();
-  readonly #waits = new Set<() => void>();
-
-  constructor(client: MqttClient) {
-    client.on('message', (topic, payload) => {
-      this.last.set(topic, payload.toString());
-      for (const check of [...this.#waits]) check();
-    });
-  }
-
-  /** Resolves with the text of the topic when it satisfies `holds`. */
-  async until(topic: string, holds: (text: string) => boolean = () => true): Promise<string> {
-    for (;;) {
-      const text = this.last.get(topic);
-      if (text !== undefined && holds(text)) return text;
-      await new Promise<void>((resolve) => {
-        const check = (): void => {
-          this.#waits.delete(check);
-          resolve();
-        };
-        this.#waits.add(check);
-      });
-    }
-  }
-}
 
 describePeer('mosquitto', 'a car with exits', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-exits-'));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfiguration } from '../../config/configuration.ts';
+import { loadHubConfiguration } from '../../config/hub.ts';
 
 let folder: string;
 
@@ -67,4 +68,11 @@ test.each([
   ['{ influx: { url: http://nas.local, org: a, bucket: b, tokenFile: secret } }', 'unencrypted'],
 ])('exits %s are reported: %s', (exits, message) => {
   expect(load(exits).found).toContain(message);
+});
+
+test('a hub without a receiver is advised of those that a hub has', () => {
+  const file = join(folder, 'hub.yaml');
+  writeFileSync(file, 'hub: 1\ndata: records\nexits: { scopes: [data:telemetry] }\n');
+  const { diagnostics } = loadHubConfiguration(file, {});
+  expect(diagnostics).toMatchObject([{ message: 'exits have no receiver', fix: 'add mqtt or influx' }]);
 });

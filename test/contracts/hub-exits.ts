@@ -123,5 +123,20 @@ export function hubExitsContract(name: string, create: () => Promise<HubDatabase
       ]);
       expect(await hub.exits.reports([])).toEqual([]);
     });
+
+    test('of plain topics count no messages, since these have only present values', async () => {
+      await hub.exits.open('topics');
+      await send(NOON, 1, { seq: 0 });
+      while ((await hub.retention.removeBefore('telemetry', NOON + DAY)).next !== undefined) {
+        // Each step removes some.
+      }
+      await send(NOON, 2, { seq: 1 });
+      expect(await hub.exits.failed('topics', 'away')).toBe(0);
+      const [report, ...others] = await hub.exits.reports(['topics']);
+      expect(others).toEqual([]);
+      expect(report).toEqual({
+        ...{ name: 'topics', kind: 'topics', state: 'waiting', waiting: 0, lost: 0, refused: 0, error: 'away' },
+      });
+    });
   });
 }

@@ -52,12 +52,31 @@ export function discoveryFaults(topic: string, text: string): string[] {
   const { device, origin, components, ...shared } = message as Message & { components: Record<string, Message> };
   if ((device as Message)?.['identifiers'] === undefined) faults.push('device without identifiers');
   if (typeof (origin as Message)?.['name'] !== 'string') faults.push('origin without name');
-  const known = ['availability_topic', 'availability_template', 'qos', 'encoding', 'state_topic', 'command_topic'];
+  const known = ['qos', 'encoding', 'state_topic', 'command_topic', ...availabilityOptions];
+  faults.push(...availabilityFaults(shared));
   for (const name of Object.keys(shared)) if (!known.includes(name)) faults.push(`shared option ${name}`);
   const ids = Object.values(components).flatMap((one) => one['unique_id'] ?? []);
   if (new Set(ids).size < ids.length) faults.push('two entities have one unique_id');
   for (const [id, component] of Object.entries(components)) {
     faults.push(...entityFaults(component).map((fault) => `${id}: ${fault}`));
+  }
+  return faults;
+}
+
+/** Options of MQTT availability: either a list with a mode, or one topic. */
+const availabilityOptions = ['availability', 'availability_mode', 'availability_topic', 'availability_template'];
+
+function availabilityFaults({ availability = [], availability_mode: mode = 'latest', ...others }: Message): string[] {
+  const faults = ['all', 'any', 'latest'].includes(String(mode)) ? [] : [`availability_mode ${mode}`];
+  const list = availability as readonly Message[];
+  if (list.length > 0 && others['availability_topic'] !== undefined) faults.push('availability list and topic');
+  for (const { topic, ...more } of list) {
+    if (typeof topic !== 'string') faults.push('availability without topic');
+    faults.push(
+      ...Object.keys(more)
+        .filter((one) => one !== 'value_template')
+        .map((one) => `availability ${one}`),
+    );
   }
   return faults;
 }
