@@ -61,6 +61,9 @@ export interface TelemetryOptions {
   readonly deflate?: Deflate;
 }
 
+/** Reused: a buffer for each message costs as much as writing its numbers. */
+const writer = new NumberWriter();
+
 /** Destination of the readings of one slot. */
 interface Track {
   readonly coding: Coding | undefined;
@@ -81,7 +84,7 @@ export const telemetrySlots: ReadonlySet<Slot> = new Set(slots.filter((slot) => 
 export function telemetryFromReadings(readings: Iterable<Reading>, options: TelemetryOptions = {}): Telemetry {
   const { resolution = 1, deflate = portableDeflate } = options;
   const blocks = new Map<TimeResolution, BlockWriter>();
-  const tracks: (Track | undefined)[] = [];
+  const tracks = new Array<Track | undefined>(slots.length);
   const trackOf = (slot: Slot): Track => {
     const step = typeof resolution === 'number' ? resolution : resolution(slot);
     const block = blocks.get(step) ?? new BlockWriter(step);
@@ -105,7 +108,7 @@ export function telemetryFromReadings(readings: Iterable<Reading>, options: Tele
   // A multiple of every resolution, so that the steps are the same in all messages.
   const coarsest = Math.max(1, ...blocks.keys());
   start = total === 0 ? 0 : Math.floor(start / coarsest) * coarsest;
-  const writer = new NumberWriter();
+  writer.clear();
   for (const [step, block] of [...blocks].sort(([a], [b]) => a - b)) block.write(start / step, writer);
   return { start, size: writer.written.length, columns: deflate(writer.written) };
 }
