@@ -17,6 +17,7 @@ import type { Chance } from './chance.ts';
 import { Fleet } from './fleet.ts';
 import { HubCallbacks, type HubCallbacksParts } from './hub-callbacks.ts';
 import { hubKey } from './keys.ts';
+import { WorldRollouts } from './rollouts.ts';
 import type { WorldTime } from './time.ts';
 
 /** Start of the world, UTC ms. */
@@ -35,6 +36,8 @@ export interface HubParts {
   readonly vins?: readonly string[] | undefined;
   /** Whether the fleet has callbacks. */
   readonly callbacks: boolean;
+  /** Whether the fleet gets configurations. */
+  readonly rollouts: boolean;
   readonly broken: HubCallbacksParts['broken'];
 }
 
@@ -50,6 +53,7 @@ export class WorldHub {
   readonly reader: SqlReader;
   readonly fleet: Fleet | undefined;
   readonly callbacks: HubCallbacks | undefined;
+  readonly rollouts: WorldRollouts | undefined;
   /** Whether the database refuses commits. */
   refuses = false;
   /** Number of commits before the hub is killed, between commit and acknowledgement. */
@@ -77,6 +81,7 @@ export class WorldHub {
       this.fleet && parts.callbacks
         ? new HubCallbacks({ database, time, now, chance: chance.fork('receivers'), fleet: this.fleet, broken })
         : undefined;
+    this.rollouts = parts.rollouts ? new WorldRollouts(database, now) : undefined;
     this.#store = new SqliteMessageStore(database, idOf);
     this.#audit = new SqliteCommandStore(database);
   }
@@ -150,6 +155,8 @@ export class WorldHub {
     const after = (delay: number, due: () => void): (() => void) => time.after(delay, () => run.alive && due());
     const newId = (): string => `fleet-${++this.#ids}`;
     const monitors = this.fleet?.begin({ commands, clock, after, log: quiet, newId }, this.#parts.chance.fork('fleet'));
+    const ofRollouts = { commands, clock, after, log: quiet, newId: () => `configuration-${++this.#ids}` };
+    this.rollouts?.begin(ofRollouts, this.#parts.chance.fork('rollouts'));
     this.#run = Object.assign(run, { intake, commands, monitors });
   }
 

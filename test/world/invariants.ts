@@ -38,6 +38,8 @@ export const INVARIANTS = {
   status: 'Status at the hub is Status in the car, once all is quiet.',
   private: 'No value of a private time is in a message, a record, the log or on the disk.',
   bounded: 'What waits in a car is bounded.',
+  configuration: 'A car keeps the newest configuration that it has accepted, unless that does not work.',
+  rollout: 'A roll-out that too many cars do not keep stops, and the hub knows what each car keeps.',
   stops: 'An orderly stop ends in time, begins no action, and leaves every message on disk.',
   rests: 'Every world comes to rest: nothing waits, and nothing is missing at the hub.',
   untouched: 'A start renames and removes no file because the disk does not return it.',

@@ -57,12 +57,21 @@ export function trustedIn(world: {
   readonly signals?: boolean;
   readonly fleet?: boolean;
   readonly callbacks?: boolean;
+  readonly rollouts?: boolean;
 }): ReturnType<typeof trustEntries> {
-  const { signals, fleet, callbacks } = world;
+  const { signals, fleet, callbacks, rollouts } = world;
   const ofFleet = fleet === true ? (['Monitor'] as const) : [];
   return trustEntries([
     { name: root.name, kid: root.hex, algorithm: 'Ed25519', kinds: ['Trust'], publicKey: root.publicKey },
-    { ...ofHub, kinds: ['Resend', ...ofFleet, ...(callbacks === true ? remoteTypes : [])] },
+    {
+      ...ofHub,
+      kinds: [
+        'Resend',
+        ...ofFleet,
+        ...(callbacks === true ? remoteTypes : []),
+        ...(rollouts === true ? (['Configuration'] as const) : []),
+      ],
+    },
     ...operators.map((key) => ({
       name: key.name,
       kid: key.hex,

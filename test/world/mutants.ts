@@ -449,6 +449,25 @@ export const stopMutants: readonly Mutant[] = [
     seed: 19,
   },
   {
+    defect: 'a configuration that does not work is kept',
+    file: 'agent/configuration/generations.ts',
+    edits: [
+      [
+        "  return { ...rest, outcome: { generation: rest.good, state: 'returned'",
+        "  return { ...rest, good: trial.number, outcome: { generation: rest.good, state: 'returned'",
+      ],
+    ],
+    invariant: 'configuration',
+    seed: 3,
+  },
+  {
+    defect: 'a roll-out goes on although more cars return it than tolerated',
+    file: 'hub/core/rollouts.ts',
+    edits: [['  if (failed <= tolerated) return undefined;', '  if (failed >= 0) return undefined;']],
+    invariant: 'rollout',
+    seed: 3,
+  },
+  {
     defect: 'the hub acknowledges bytes that are not a message, and does not store them',
     file: 'hub/core/intake.ts',
     edits: [["'refused' in item ? [item.refused] : []", "'refused' in item ? [item.refused].slice(1) : []"]],

@@ -18,6 +18,18 @@ const ofStops: Weighted = [
 
 const ofGarbage: Weighted = [[1, (chance) => ({ do: 'garbage', which: chance.below(1_000) })]];
 
+const ofRollouts: Weighted = [
+  [
+    2,
+    (chance) => ({
+      do: 'rollout',
+      kind: chance.pick(['good', 'good', 'good', 'faulty', 'deaf', 'lost'] as const),
+      tolerated: chance.below(2),
+    }),
+  ],
+  [5, () => ({ do: 'extension' })],
+];
+
 /** The world of a seed, with all kinds of events. @param length ms in which events occur */
 export function planOf(seed: number, length: number): Plan {
   const plan = callbackPlanOf(seed, length);
@@ -25,5 +37,7 @@ export function planOf(seed: number, length: number): Plan {
   const draw = (weighted: Weighted, every: number): Happening[] =>
     chance.happens(0.4) ? happeningsOf(length, chance, weighted, plan.cars, every) : [];
   const more = [...draw(ofStops, 60 * SECOND), ...draw(ofGarbage, 30 * SECOND)];
-  return { ...withMore(plan, more), sleeps: chance.happens(0.3) };
+  const stopped = { ...withMore(plan, more), sleeps: chance.happens(0.3) };
+  if (plan.fleet !== true || !chance.happens(0.7)) return stopped;
+  return { ...withMore(stopped, happeningsOf(length, chance, ofRollouts, plan.cars, 20 * SECOND)), rollouts: true };
 }

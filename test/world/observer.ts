@@ -41,6 +41,8 @@ export interface ObserverParts {
   readonly keepsAll: boolean;
   /** The minimal agent of a unit has ended, because the disk returns its records again. */
   readonly restarts: (unit: Unit) => void;
+  /** A unit must restart with another configuration. */
+  readonly reconfigured: (unit: Unit) => void;
   /** Called when a car has reported that it no longer trusts a key. */
   readonly revoked: (vin: string, key: string) => void;
 }
@@ -67,6 +69,7 @@ export class Observer implements UnitWatcher {
         this.#parts.breaches.add('stops', `${unit.vin} had class ${priority} up to ${number}, has up to ${next}`);
     }
     watched.stopped = undefined;
+    watched.trialStarts++;
     watched.boots.add(unit.run?.boot ?? 0);
     this.counts.starts++;
     this.#parts.tell(unit.vin, `begins start ${unit.run?.boot}`);
@@ -101,7 +104,9 @@ export class Observer implements UnitWatcher {
     const { published } = this.#of(unit);
     // Messages of an earlier life that a broker loses cannot be recovered.
     if (!this.#parts.keepsAll) for (const one of published.values()) one.acknowledged = false;
-    this.#watched.set(unit.vin, new Watched(published));
+    const fresh = new Watched(published);
+    fresh.isReplaced = true;
+    this.#watched.set(unit.vin, fresh);
     this.#signals.replaced(unit);
     unit.user.forget();
     unit.exitReceiver.forget();
@@ -110,6 +115,10 @@ export class Observer implements UnitWatcher {
 
   restarts(unit: Unit): void {
     this.#parts.restarts(unit);
+  }
+
+  reconfigured(unit: Unit): void {
+    this.#parts.reconfigured(unit);
   }
 
   exitBroken(unit: Unit, invariant: Invariant, what: string): void {
@@ -132,6 +141,8 @@ export class Observer implements UnitWatcher {
     if (kind !== 'remote') return;
     this.#reported(unit, message.body);
     const { remoteActionId: id, status } = message.body;
+    const { order } = unit.run?.configurations ?? {};
+    if (order !== undefined && message.body.type === 'Configuration' && status === 'Success') this.#took(unit);
     if (final(status)) this.#of(unit).endNumbers.set(id, `${classOf(kind)}/${seq}`);
   }
 
@@ -255,6 +266,7 @@ export class Observer implements UnitWatcher {
 
   /** Final check, when everything is quiet. */
   async settle(units: readonly Unit[], hub: WorldHub): Promise<void> {
+    await this.#compareConfigurations(units, hub);
     for (const what of hub.callbacks?.missing() ?? []) this.#parts.breaches.add('hubDelivered', what);
     for (const unit of units) {
       const given = this.#compareMessages(unit, hub);
@@ -326,6 +338,24 @@ export class Observer implements UnitWatcher {
     for (const id of accepted) if (lacks(id)) this.#parts.breaches.add('ends', `${unit.vin} ${id}`);
     const now = unit.run?.clock.now() ?? 0;
     for (const id of programs.due(now)) if (lacks(id)) this.#parts.breaches.add('planned', `${unit.vin} ${id}`);
+  }
+
+  async #compareConfigurations(units: readonly Unit[], hub: WorldHub): Promise<void> {
+    const { breaches } = this.#parts;
+    const known = units.filter((unit) => !this.#of(unit).isReplaced);
+    for (const unit of units) {
+      const { configurations } = unit.run ?? {};
+      if (configurations === undefined) continue;
+      const { text, hello } = configurations;
+      if (!/^(own|good .*)$/.test(text)) breaches.add('configuration', `${unit.vin} keeps ${text}`);
+      const { taken, trialStarts } = this.#of(unit);
+      const isKept = taken === undefined || text === taken;
+      // A configuration with which three starts did not reach the broker is given up.
+      if (taken?.startsWith('good') === true && !isKept && trialStarts < 3)
+        breaches.add('configuration', `${unit.vin} keeps ${text} (${JSON.stringify(hello)}), not ${taken}`);
+    }
+    const digests = new Map(known.map(({ vin, run }) => [vin, run?.configurations?.digest] as const));
+    for (const what of (await hub.rollouts?.broken(digests)) ?? []) breaches.add('rollout', what);
   }
 
   #compareMonitors(unit: Unit, hub: WorldHub): void {
@@ -400,6 +430,15 @@ export class Observer implements UnitWatcher {
     answered.set(id, { count: count + 1, at: now });
     if (count < 2 || now - at >= REPEATED) return;
     this.#parts.breaches.add('repeats', `${vin} ${id} is answered again after ${now - at} ms`);
+  }
+
+  /** The unit has accepted a configuration, which its next start tries. */
+  #took(unit: Unit): void {
+    const watched = this.#of(unit);
+    const next = unit.run?.configurations?.next;
+    if (next === undefined || next === watched.taken) return;
+    watched.taken = next;
+    watched.trialStarts = 0;
   }
 
   /** A command state is being sent. */

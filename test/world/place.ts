@@ -30,6 +30,8 @@ type OfTheWorld =
   | 'power'
   | 'stop'
   | 'garbage'
+  | 'rollout'
+  | 'extension'
   | 'origin'
   | 'read errors'
   | 'new life'

@@ -1,5 +1,6 @@
 /** Events of a world, drawn from its seed before it begins, so that some can be left out. */
 import { Chance } from './chance.ts';
+import type { ConfigurationKind } from './configurations.ts';
 import type { DiskDamage } from './disk.ts';
 import type { ExitAnswering } from './exits.ts';
 import { FLEET_MONITORS, type FleetOrder, SPEEDS } from './fleet.ts';
@@ -65,6 +66,9 @@ export type Happening = { readonly at: number; readonly car: number } & (
     }
   /** Bytes that are not a message, on a topic of the car. */
   | { readonly do: 'garbage'; readonly which: number }
+  /** A configuration for the fleet, or the extension of the newest one to all cars. */
+  | { readonly do: 'rollout'; readonly kind: ConfigurationKind; readonly tolerated: number }
+  | { readonly do: 'extension' }
   /** A power cut, after which the data directory is wiped or the card replaced. */
   | { readonly do: 'new life'; readonly off: number }
   /** Forged commands with the id of an operator's key, or an old command, repeatedly. */
@@ -120,6 +124,8 @@ export interface Plan {
   readonly exits?: boolean;
   /** Whether the fleet at the hub has callbacks. */
   readonly callbacks?: boolean;
+  /** Whether the hub rolls out configurations to the fleet. */
+  readonly rollouts?: boolean;
   /** Whether cars fall asleep soon after their buses are silent. */
   readonly sleeps?: boolean;
   readonly happenings: readonly Happening[];

@@ -88,6 +88,7 @@ export async function liveSmall(small: Small): Promise<Lived> {
     note: () => undefined,
     keepsAll: true,
     restarts: () => undefined,
+    reconfigured: () => undefined,
     revoked: () => void time.after(1, () => give(caller.useRevoked(VIN, first.keyId))),
   });
   let [operations, isOpen, isCut] = [0, false, false];

@@ -24,6 +24,7 @@ import { WorldLink } from './broker.ts';
 import { actuatorOf, profile, type WorldCar } from './car.ts';
 import type { Chance } from './chance.ts';
 import { WorldCollections } from './collections.ts';
+import { WorldConfigurations } from './configurations.ts';
 import { type DiskFaults, WorldDisk } from './disk.ts';
 import { EXIT_COLLECTION, ExitReceiver, type ExitReceiverParts } from './exits.ts';
 import { InterfaceUser } from './interface-user.ts';
@@ -59,6 +60,8 @@ export interface UnitWatcher {
   opened(unit: Unit): void;
   /** The data directory is replaced from now on. */
   replaced(unit: Unit): void;
+  /** The agent must restart with another configuration. */
+  reconfigured(unit: Unit): void;
   /** The minimal agent has ended, because the disk returns the records again. */
   restarts(unit: Unit): void;
   /** The exit of the car sent what it must not. */
@@ -87,6 +90,8 @@ export interface UnitParts {
   readonly callbacks?: boolean;
   /** Whether it sends records to an exit. */
   readonly exits?: boolean;
+  /** Whether the hub may send it configurations. */
+  readonly rollouts?: boolean;
   /** Whether it falls asleep soon. */
   readonly sleeps?: boolean;
 }
@@ -99,6 +104,7 @@ export interface Run {
   readonly boot: number;
   readonly collections: WorldCollections | undefined;
   readonly forwarder: Forwarder<NumberedItem> | undefined;
+  readonly configurations: WorldConfigurations | undefined;
 }
 
 /** One start of the program. */
@@ -116,6 +122,7 @@ interface Records {
   readonly store: Store;
   readonly ledger: LedgerDocument;
   readonly keys: TrustStore;
+  readonly configurations: WorldConfigurations | undefined;
 }
 
 export class Unit {
@@ -212,6 +219,10 @@ export class Unit {
     const { chance, vin } = this.#parts;
     const read = <T>(attempt: () => Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
     const numbers = chance.fork(`boot ${number}`);
+    const restart = (): void => this.#parts.watcher.reconfigured(this);
+    const configurations = this.#parts.rollouts
+      ? await read(() => WorldConfigurations.open({ folder: DATA, files, clock, log, restart }))
+      : undefined;
     const boots = await read(() => openDocument<Boots>(`${DATA}/boot.json`, { boot: 0 }, { log, files }));
     const boot = await countBoot(boots, vin, DATA, log, (least, below) => numbers.between(least, below - 1));
     const now = (): number | undefined => (clock.quality() === 'none' ? undefined : clock.now());
@@ -233,7 +244,7 @@ export class Unit {
       const changes = await read(() => openChanges(parts));
       const keys = TrustStore.without(clock, { changes, log });
       memory.keep(() => keys.states());
-      return { boot, store, ledger, keys };
+      return { boot, store, ledger, keys, configurations };
     } catch (error) {
       await quietly(() => store.close(), log);
       throw error;
@@ -307,7 +318,7 @@ export class Unit {
   }
 
   /** A message of a run that has ended has no effect. */
-  #watched(link: WorldLink, alive: () => boolean): Link {
+  #watched(link: WorldLink, alive: () => boolean, reached: () => void = () => undefined): Link {
     const { watcher } = this.#parts;
     return {
       get connected() {
@@ -319,11 +330,12 @@ export class Unit {
         await link.publish(message);
         if (!alive()) return new Promise<never>(() => undefined);
         watcher.acknowledged(this, message);
+        reached();
       },
     };
   }
 
-  #begin({ clock, number, alive, log }: Start, { boot, store, ledger, keys }: Records): void {
+  #begin({ clock, number, alive, log }: Start, { boot, store, ledger, keys, configurations }: Records): void {
     const { time, car, chance, vin, watcher } = this.#parts;
     const { memory } = store;
     const link = this.#connect(chance.fork(`link ${number}`), alive);
@@ -344,8 +356,8 @@ export class Unit {
         verifier: keys,
         actuator: actuatorOf(car, time, alive, (action) => watcher.acts(this, action)),
         activity: new BusActivity(clock, settings.power.busSilentAfter),
-        ...(collections && partsOf(collections)),
-        link: this.#watched(link, alive),
+        ...partsOf(collections, configurations, () => agent),
+        link: this.#watched(link, alive, () => configurations?.reached()),
       },
       {
         vin,
@@ -370,9 +382,12 @@ export class Unit {
             this.exitReceiver.writer(alive),
           )
         : undefined;
-    this.run = { clock, store, agent, link, boot, collections, forwarder };
+    this.run = { clock, store, agent, link, boot, collections, forwarder, configurations };
     const custom = collections === undefined ? [] : (profilesOfSignals[this.variant] ?? []);
-    const receive = agent.intake(() => car.decoder(custom.map(({ signal }) => signal as RawSignal)));
+    const isDeaf = configurations?.text.startsWith('deaf') === true;
+    const receive = agent.intake(() =>
+      isDeaf ? { decode: () => undefined } : car.decoder(custom.map(({ signal }) => signal as RawSignal)),
+    );
     car.connect(
       (batch) => {
         if (!alive()) return;
@@ -381,14 +396,15 @@ export class Unit {
       },
       () => clock.now(),
     );
-    link.open({
-      up: () => agent.up(),
-      down: (reason) => agent.down(reason),
-      message: (topic, payload, correlation) => {
-        watcher.received(this, payload);
-        agent.message(topic, payload, correlation);
-      },
-    });
+    if (configurations?.text.startsWith('lost') !== true)
+      link.open({
+        up: () => agent.up(),
+        down: (reason) => agent.down(reason),
+        message: (topic, payload, correlation) => {
+          watcher.received(this, payload);
+          agent.message(topic, payload, correlation);
+        },
+      });
     watcher.opened(this);
   }
 
@@ -459,12 +475,28 @@ function isReadable(path: string, files: FileSystem): boolean {
   return true;
 }
 
-/** Ports of an agent with collections. */
-function partsOf(collections: WorldCollections): Partial<AgentPorts> {
+/** Ports of an agent with collections and configurations. */
+function partsOf(
+  collections: WorldCollections | undefined,
+  configurations: WorldConfigurations | undefined,
+  agentOf: () => Agent,
+): Partial<AgentPorts> {
+  const ticked = async (): Promise<void> => {
+    const agent = agentOf();
+    const { asleep, inUse, readings } = agent;
+    const source = { kind: 'frames', name: 'body', state: 'running', speaks: !asleep, readings } as const;
+    if (await configurations?.look({ sources: [source], inUse, asleep, faults: {} })) agent.hello();
+  };
   return {
-    signals: collections.signals,
-    recorders: [collections.recorder],
-    agentCommands: new Map([['Collect', collections.order]]),
-    overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => collections.hello() },
+    ...(collections && { signals: collections.signals, recorders: [collections.recorder] }),
+    agentCommands: new Map([
+      ...(collections ? ([['Collect', collections.order]] as const) : []),
+      ...(configurations ? ([['Configuration', configurations.order]] as const) : []),
+    ]),
+    overseer: {
+      looksEvery: () => undefined,
+      ticked: () => void ticked(),
+      hello: () => ({ ...collections?.hello(), ...(configurations && { configuration: configurations.hello }) }),
+    },
   };
 }

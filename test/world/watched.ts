@@ -27,6 +27,11 @@ export class Watched {
   readonly interrupted = new Set<string>();
   /** In this run, by command: how often its end was reported, and the time of the last report. */
   answered = new Map<string, { readonly count: number; readonly at: number }>();
+  /** The newest configuration that it has accepted, and the number of starts since. */
+  taken: string | undefined;
+  trialStarts = 0;
+  /** Whether its data directory was replaced. */
+  isReplaced = false;
   /** Next number of each class after an orderly stop, until the next start. */
   stopped: readonly number[] | undefined;
   readonly revoked = new Set<string>();

@@ -102,6 +102,7 @@ class World {
       tell: (who, what) => this.#tell(who, what),
       note: (who, what, bytes) => this.#trace.note(time.now, who, what, bytes),
       restarts: (unit) => this.#begin(unit),
+      reconfigured: (unit) => this.#stop(unit, { cuts: false, off: 0 }),
       revoked: (vin, key) => {
         for (const after of REVOKED_KEY_IS_USED) {
           time.after(after, () => this.#tell('caller', this.#caller.useRevoked(vin, key)));
@@ -135,6 +136,7 @@ class World {
         fleet: plan.fleet === true,
         exits: plan.exits === true,
         callbacks: plan.callbacks === true,
+        rollouts: plan.rollouts === true,
         sleeps: plan.sleeps === true,
       });
       const place: Place = {
@@ -165,6 +167,7 @@ class World {
       },
       lacks: (what) => this.#breaches.add('committed', what),
       callbacks: this.#plan.callbacks === true,
+      rollouts: this.#plan.rollouts === true,
       broken: (invariant, what) => this.#breaches.add(invariant, what),
       vins: this.#plan.fleet === true ? this.#places.map(({ unit }) => unit.vin) : undefined,
     });
@@ -265,7 +268,10 @@ class World {
     if (this.#broker.backlog > 0) found.push(`${this.#broker.backlog} messages wait at the broker`);
     const notifications = (await hub.callbacks?.waiting()) ?? 0;
     if (notifications > 0) found.push(`${notifications} notifications wait at the hub`);
+    const results = (await hub.rollouts?.open()) ?? 0;
+    if (results > 0) found.push(`${results} cars have not reported a configuration`);
     for (const { unit } of this.#places) {
+      if (unit.run?.configurations?.trying === true) found.push(`${unit.vin} tries a configuration`);
       const waiting = unit.run?.agent.waiting;
       const lacks = (await hub.fleet?.lacks(unit.vin)) ?? 0;
       if (lacks > 0) found.push(`${lacks} monitors of ${unit.vin} are not as they should be`);
@@ -321,7 +327,7 @@ class World {
   }
 
   /** Stops an agent in order. */
-  #stop({ unit }: Place, { cuts, off }: Extract<Happening, { do: 'stop' }>): void {
+  #stop(unit: Unit, { cuts, off }: Pick<Extract<Happening, { do: 'stop' }>, 'cuts' | 'off'>): void {
     if (unit.run === undefined || unit.isStopping) return;
     const ended = this.#observer.stops(unit);
     const over = (numbers?: readonly number[]): void => {
@@ -377,7 +383,7 @@ class World {
         place.takes = SLOW_SYNC;
         this.#time.after(happening.after, () => {
           place.takes = SYNC;
-          this.#stop(place, happening);
+          this.#stop(unit, happening);
         });
         break;
       case 'garbage':
@@ -431,6 +437,10 @@ class World {
             .catch((error: Error) => this.#breaches.add('sound', error.message));
         }
         break;
+      case 'rollout':
+      case 'extension':
+        if (this.#hub?.up === true) this.#configure(this.#hub, happening);
+        break;
       case 'hub receivers': {
         const receivers = this.#hub?.callbacks?.receivers;
         if (receivers === undefined) break;
@@ -452,6 +462,13 @@ class World {
       default:
         happenTo(place, happening, this.#time, (refusal) => this.#tell(unit.vin, `refuses: ${refusal}`));
     }
+  }
+
+  /** A caller of the fleet begins or extends a roll-out. */
+  #configure({ rollouts }: WorldHub, happening: Extract<Happening, { do: 'rollout' | 'extension' }>): void {
+    const asked =
+      happening.do === 'extension' ? rollouts?.extend() : rollouts?.order(happening.kind, happening.tolerated);
+    asked?.catch((error: Error) => this.#tell('hub', `refuses: ${error.message}`));
   }
 
   /** A caller of the fleet sends a command through a callback. */
