@@ -70,6 +70,8 @@ class HubTopics implements LinkEvents {
   #shown = new Set<string>();
   readonly #rounds: ExitRounds;
   readonly #presence = new Map<string, string>();
+  /** True once the cars were read on this connection. Before that, topics of all cars would count as those of others. */
+  #isReady = false;
   /** True if the broker may retain topics of cars that are not shown. */
   #untidy = false;
   #cancelRetry: (() => void) | undefined;
@@ -112,7 +114,7 @@ class HubTopics implements LinkEvents {
     this.#rounds = new ExitRounds({
       interval,
       clock: start.clock,
-      isConnected: () => link.connected,
+      isConnected: () => link.connected && this.#isReady,
       before: () => this.#tidy(),
       read: (vin) => (this.#shown.has(vin) ? parts.database.reader.status(vin) : undefined),
       create: (vin) => new ExitCar(vin, shared),
@@ -174,6 +176,7 @@ class HubTopics implements LinkEvents {
   async #begin(): Promise<void> {
     try {
       await this.#readCars();
+      this.#isReady = true;
       this.#untidy = true;
       this.#rounds.greet(this.#shown);
     } catch (error) {
@@ -184,6 +187,7 @@ class HubTopics implements LinkEvents {
 
   down(reason: string): void {
     this.#error = reason;
+    this.#isReady = false;
     this.#rounds.down();
     this.#report();
   }

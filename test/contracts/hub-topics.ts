@@ -217,6 +217,16 @@ export function hubTopicsContract(name: string, make: () => Promise<TopicsHub>):
       await report('running');
     });
 
+    test('a receiver that hangs delays no message of a car, and gets the newest values when it goes on', async () => {
+      await topics.until(`${PREFIX}/${OTHER}/privacy/state`, (text) => text === 'None');
+      receiver.hang();
+      // Resolves when the hub has stored the message.
+      for (const privacy of ['Geolocation', 'None', 'Geolocation']) await send('status', statusWith(privacy));
+      receiver.resume();
+      await topics.until(`${PREFIX}/${OTHER}/privacy/state`, (text) => text === 'Geolocation');
+      await topics.until(`${PREFIX}/${OTHER}/position`, (text) => text === '{}');
+    });
+
     test('topics and descriptions of a car go when it is forgotten, also while the exit was down', async () => {
       const registry = await openRegistry({ data: join(folder, 'hub'), ...defined({ database: place.database }) }, log);
       await client.publishAsync(`${PREFIX}/${OTHER}/set/doors`, 'lock', { qos: 1, retain: true });
@@ -255,6 +265,17 @@ export function hubTopicsContract(name: string, make: () => Promise<TopicsHub>):
       await start(['data:telemetry']);
       expect(await topics.until(discovery(vin), (one) => one === '')).toBe('');
       await topics.until(`${PREFIX}/${vin}/kinetic/speed`, (one) => one === '50');
+    });
+
+    test('topics of a car go when the registry removes it, and come again with the car', async () => {
+      const vin = 'VF3VGEHVBT0000003';
+      const open = await openRegistry({ data: join(folder, 'hub'), ...defined({ database: place.database }) }, log);
+      await open.registry.add(vin, [{ kind: 'fleet', id: 'north' }], Date.now());
+      await open.registry.remove(vin, Date.now());
+      await untilGone(vin);
+      await open.registry.add(vin, [], Date.now());
+      await topics.until(`${PREFIX}/${vin}/kinetic/speed`, (text) => text === '50');
+      await open.close();
     });
   });
 }
