@@ -22,6 +22,12 @@ test('the first two commands on the page are those with which CI begins', () => 
   expect(read('.ci/run')).toContain('\nnpm ci\n');
 });
 
+/** A car that has run for longer has reported more values, each of which is a sensor. */
+function withoutSensors(output: string): string {
+  expect(output).toMatch(/"sensor":6\d/);
+  return output.replace(/"sensor":6\d/, '');
+}
+
 describePeers(['mosquitto', 'mosquitto_pub', 'jq'], 'the first section of docs/exits.md', () => {
   const shell = new Shell();
   const broker = new MosquittoRig();
@@ -52,6 +58,6 @@ describePeers(['mosquitto', 'mosquitto_pub', 'jq'], 'the first section of docs/e
       outputs.push(output);
     }
     const printed = blocksOf(page).find(({ language }) => language === 'text');
-    expect(outputs.join('').trim()).toBe(printed?.text);
+    expect(withoutSensors(outputs.join('').trim())).toBe(withoutSensors(printed?.text ?? ''));
   }, 120_000);
 });
