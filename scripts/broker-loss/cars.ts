@@ -10,7 +10,7 @@ const LOOK_MS = 250;
 const SETTLE_MS = 240_000;
 /** Number of looks between two requests for missing messages, and without a missing one. */
 const LOOKS_PER_REQUEST = 40;
-const QUIET_LOOKS = 12;
+const QUIET_LOOKS = 20;
 
 /** First and last number of each run. */
 type Runs = readonly (readonly [first: number, last: number])[];
@@ -34,6 +34,7 @@ export class CarsAndHub {
   readonly #cars: VigieProcess[] = [];
   #hub: VigieProcess | undefined;
   #file = '';
+  #broker = '';
   #missing = 0;
   #cancel: (() => void) | undefined;
   /** Number of messages that the hub found missing, and requested, so far. */
@@ -63,11 +64,9 @@ http: { listen: '127.0.0.1:0' }
       const keys = join(this.#data(vin), 'keys');
       mkdirSync(keys, { recursive: true });
       copyFileSync(join(data, 'keys', 'trust.json'), join(keys, 'trust.json'));
-      const where = ['--broker', broker, '--data', this.#data(vin), '--vin', vin, '--http', '0'];
-      const car = new VigieProcess(['bench', ...where]);
-      await car.says('Ctrl-C');
-      this.#cars.push(car);
     }
+    this.#broker = broker;
+    await this.#startCars();
     const looking = setInterval(() => void this.#look(), LOOK_MS);
     this.#cancel = () => clearInterval(looking);
   }
@@ -88,7 +87,11 @@ http: { listen: '127.0.0.1:0' }
   async end(): Promise<CutsOutcome> {
     await this.attend();
     await this.#untilNoneMissing();
-    await Promise.all(this.#cars.map((car) => car.end('SIGTERM')));
+    // The next start tells the hub which numbers were used, also when the broker lost the newest message.
+    await this.#endCars();
+    await this.#startCars();
+    await this.#untilNoneMissing();
+    await this.#endCars();
     const deadline = performance.now() + SETTLE_MS;
     for (;;) {
       const outcome = await this.#outcome();
@@ -100,6 +103,19 @@ http: { listen: '127.0.0.1:0' }
   async remove(): Promise<void> {
     this.#cancel?.();
     await Promise.all([this.#hub, ...this.#cars].map((one) => one?.end('SIGKILL')));
+  }
+
+  async #startCars(): Promise<void> {
+    for (const vin of this.#vins) {
+      const where = ['--broker', this.#broker, '--data', this.#data(vin), '--vin', vin, '--http', '0'];
+      const car = new VigieProcess(['bench', ...where]);
+      this.#cars.push(car);
+      await car.says('Ctrl-C');
+    }
+  }
+
+  async #endCars(): Promise<void> {
+    await Promise.all(this.#cars.splice(0).map((car) => car.end('SIGTERM')));
   }
 
   #data(name: string): string {

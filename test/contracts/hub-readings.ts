@@ -244,7 +244,7 @@ export function hubReadingsContract(name: string, create: () => Promise<Readings
       const [{ started, ...one } = {}] = await made.sql('SELECT * FROM trip');
       expect([timeOf(started), one]).toEqual([
         NOON,
-        { vin: ONE, id: 'a', distance: 12.5, duration: 600, state: 'Nominal' },
+        { vin: ONE, id: 'a', distance: 12.5, duration: 600, state: 'Nominal', class: null },
       ]);
       const seen = await made.sql('SELECT vin, last_seen FROM vehicle ORDER BY vin');
       expect(seen.map(({ vin, last_seen: last }) => [vin, timeOf(last)])).toEqual([
