@@ -223,12 +223,13 @@ describePeer('chromium', 'the page in trouble', () => {
     await page.getByRole('region', { name: 'Doors' }).waitFor();
     // The offline mode of Chromium sometimes lets requests pass.
     await page.route('**', (route) => route.abort('internetdisconnected'));
-    // Open connections stay until they have been silent for too long.
-    await page.clock.fastForward(60_000);
-    await page
-      .getByRole('alert')
-      .getByText(/This page lost the car/)
-      .waitFor();
+    // Open connections stay until they have been silent for too long. An event that arrives meanwhile restarts the wait.
+    const alert = page.getByRole('alert').getByText(/This page lost the car/);
+    const isLost = async (): Promise<boolean> => {
+      await page.clock.fastForward(60_000);
+      return alert.isVisible();
+    };
+    await expect.poll(isLost, { timeout: 60_000, interval: 1_000 }).toBe(true);
     await page.getByRole('button', { name: 'Lock', exact: true, disabled: true }).waitFor();
     await page.unroute('**');
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
