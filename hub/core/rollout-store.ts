@@ -80,8 +80,16 @@ export interface RolloutStore {
   ): Promise<boolean>;
   /** Adds cars that have joined the fleet meanwhile to the roll-out. */
   enlist(id: string): Promise<void>;
-  /** Cars with messages at `heard` or later that are due at `now`, at most `limit`. */
-  dueCars(id: string, now: number, heard: number, limit: number): Promise<readonly DueCar[]>;
+  /**
+   * Cars with messages at `heard` or later that are due at `now`, at most `limit`. Among them are cars that accepted the
+   * configuration before `trialSince` and have reported another one since, for example after a change of their folder.
+   */
+  dueCars(
+    id: string,
+    now: number,
+    since: { readonly heard: number; readonly trialSince: number },
+    limit: number,
+  ): Promise<readonly DueCar[]>;
   /** Number of cars in state `sent` that are not yet due again, or in trial or accepted since `since`. */
   underWay(id: string, now: number, since: number): Promise<number>;
   /** Claims the car. Resolves with false and changes nothing if another hub has just claimed it. */

@@ -77,7 +77,8 @@ export class Rollouts {
     // Send to at most as many cars at once as have already applied it, so that a broken configuration reaches few cars.
     const room = Math.max(rollout.first, rollout.cars.applied) - (await store.underWay(id, now, now - UNDER_WAY));
     if (room <= 0) return;
-    const due = await store.dueCars(id, now, now - AWAY, Math.min(MOST, room));
+    const since = { heard: now - AWAY, trialSince: now - UNDER_WAY };
+    const due = await store.dueCars(id, now, since, Math.min(MOST, room));
     const body = due.length === 0 ? undefined : await store.body(id);
     if (body === undefined) return;
     for (const car of due) {

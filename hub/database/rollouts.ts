@@ -123,11 +123,19 @@ export class SqlRollouts implements RolloutStore {
     await this.#database.write([[sql, id, fleet, fleet, id]]);
   }
 
-  async dueCars(id: string, now: number, heard: number, limit: number): Promise<readonly DueCar[]> {
-    const sql = `SELECT rollout_cars.vin, attempts, due FROM rollout_cars JOIN vehicles ON vehicles.vin = rollout_cars.vin
-      WHERE rollout = ? AND state IN ('waiting', 'sent') AND due <= ? AND last_seen >= ?
+  async dueCars(
+    id: string,
+    now: number,
+    { heard, trialSince }: { heard: number; trialSince: number },
+    limit: number,
+  ): Promise<readonly DueCar[]> {
+    const sql = `SELECT rollout_cars.vin, attempts, due FROM rollout_cars JOIN rollouts ON rollouts.id = rollout
+      JOIN vehicles ON vehicles.vin = rollout_cars.vin LEFT JOIN configurations ON configurations.vehicle = vehicles.id
+      WHERE rollout = ? AND due <= ? AND last_seen >= ? AND (rollout_cars.state IN ('waiting', 'sent')
+        OR rollout_cars.state IN ('accepted', 'trial') AND rollout_cars.at < ? AND configurations.at >= rollout_cars.at
+          AND coalesce(configurations.digest, '') <> rollouts.digest)
       ORDER BY due, rollout_cars.vin LIMIT ?`;
-    const rows = await this.#database.select(sql, id, now, heard, limit);
+    const rows = await this.#database.select(sql, id, now, heard, trialSince, limit);
     return rows.map(({ vin, attempts, due }) => ({
       vin: vin as string,
       attempts: attempts as number,
@@ -149,7 +157,8 @@ export class SqlRollouts implements RolloutStore {
     next: { command: string; at: number; due: number },
   ): Promise<boolean> {
     const sql = `UPDATE rollout_cars SET state = 'sent', command = ?, at = ?, due = ?, attempts = attempts + 1
-      WHERE rollout = ? AND vin = ? AND attempts = ? AND due = ? AND state IN ('waiting', 'sent')
+      WHERE rollout = ? AND vin = ? AND attempts = ? AND due = ?
+      AND state IN ('waiting', 'sent', 'accepted', 'trial')
       AND EXISTS (SELECT 1 FROM rollouts WHERE id = rollout AND stage <> 'stopped') RETURNING vin`;
     const values = [next.command, next.at, next.due, id, vin, attempts, due];
     const [changed = []] = await this.#database.write([[sql, ...values]]);

@@ -73,6 +73,28 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       expect(await shown()).toMatchObject(applied);
     });
 
+    test('a car that accepted a configuration and then reports its own gets it again, after the time of a trial', async () => {
+      const { rollouts, store } = hub;
+      const rollout = { id: 'r1', fleet: 'local', name: 'n', digest: 'd', caller: 'c', created: NOON };
+      await rollouts.begin({ ...rollout, body: Uint8Array.of(1), first: 1, tolerated: 0 });
+      const due = (trialSince: number) => rollouts.dueCars('r1', NOON + 100, { heard: 0, trialSince }, 9);
+      const [car] = await due(0);
+      if (car === undefined) throw new Error('no car is due');
+      await rollouts.claim('r1', car, { command: 'c1', at: NOON, due: NOON + 10 });
+      const report = { remoteActionId: 'c1', type: 'Configuration', status: 'Success' } as never;
+      await store.save([received('remote', report, { seq: 0, boot: 3, received: NOON + 20 })], []);
+      // It has reported nothing since.
+      expect(await due(NOON + 21)).toEqual([]);
+      const configuration = { generation: 0, state: 'local' as const };
+      const hello = { version: '1', protocol: 1, boot: 5, profile: 'bench', startedAt: NOON, configuration };
+      await store.save([received('hello', hello, { seq: 3, boot: 5, received: NOON + 30 })], []);
+      expect(await due(NOON + 20)).toEqual([]);
+      const [again] = await due(NOON + 21);
+      expect(again).toEqual({ vin: ONE, attempts: 1, due: NOON + 10 });
+      expect(await rollouts.claim('r1', again ?? car, { command: 'c2', at: NOON + 100, due: NOON + 200 })).toBe(true);
+      expect(await rollouts.cars('r1', '', 9)).toMatchObject([{ state: 'sent' }]);
+    });
+
     test('command states from an uncounted start stand in the order in which the car made them', async () => {
       const times = { requested: NOON, expires: NOON + 120_000 };
       const order = {
@@ -150,7 +172,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       const rollout = { id: 'r1', fleet: 'local', name: 'n', digest: 'd', caller: 'c', created: NOON };
       const body = encodeBody('Configuration', { configuration: 'vin: x' });
       await rollouts.begin({ ...rollout, body, first: 1, tolerated: 0 });
-      for (const one of await rollouts.dueCars('r1', tomorrow, 0, 9)) {
+      for (const one of await rollouts.dueCars('r1', tomorrow, { heard: 0, trialSince: 0 }, 9)) {
         await rollouts.claim('r1', one, { command: 'c1', at: tomorrow, due: tomorrow });
       }
 

@@ -286,7 +286,7 @@ async function rollOut({ rollouts, store, dueTimes }: HubDatabase, fleet: string
   await rollouts.cars(id, '', 10);
   await rollouts.cars(id, '', 10, 'waiting');
   await rollouts.enlist(id);
-  const [car] = await rollouts.dueCars(id, Number.MAX_SAFE_INTEGER, 0, 10);
+  const [car] = await rollouts.dueCars(id, Number.MAX_SAFE_INTEGER, { heard: 0, trialSince: 0 }, 10);
   if (car !== undefined) await rollouts.claim(id, car, { command: 'c1', at: NOON, due: NOON });
   await dueTimes.pullIn(0, { resends: NOON, monitors: NOON, rollouts: -NOON, deliveries: NOON });
   await rollouts.underWay(id, NOON, NOON);
