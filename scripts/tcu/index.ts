@@ -39,7 +39,7 @@ const began = performance.now();
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    cuts: { type: 'string', default: '10' },
+    cuts: { type: 'string', default: '6' },
     load: { type: 'string', default: '0' },
     seconds: { type: 'string', default: '60' },
     console: { type: 'boolean', default: false },
