@@ -128,7 +128,7 @@ export class FleetReceiver {
     }
   }
 
-  /** Follows the presence of all cars, whichever hub receives their messages, on a connection of its own. */
+  /** Follows the presence of all cars on a separate connection. This also works if another hub receives the messages. */
   async followPresence(receive: PresenceReceiver): Promise<() => Promise<void>> {
     const { address, group, name, log } = this.#options;
     const { url, ...rest } = address;

@@ -81,8 +81,8 @@ export interface RolloutStore {
   /** Adds cars that have joined the fleet meanwhile to the roll-out. */
   enlist(id: string): Promise<void>;
   /**
-   * Cars with messages at `heard` or later that are due at `now`, at most `limit`. Among them are cars that accepted the
-   * configuration before `trialSince` and have reported another one since, for example after a change of their folder.
+   * Returns at most `limit` cars that are due at `now` and have sent messages at `heard` or later. This includes cars that
+   * accepted the configuration before `trialSince` and then reported another one, for example with a new folder.
    */
   dueCars(
     id: string,

@@ -55,7 +55,7 @@ export class ExitRounds {
     this.#plan();
   }
 
-  /** Sends all values of these cars. Also runs {@link ExitRoundsParts.before} if there are none. */
+  /** Sends all values of these cars. Runs {@link ExitRoundsParts.before} even if the list is empty. */
   greet(vins: Iterable<string>): void {
     for (const vin of vins) {
       this.#greeted.add(vin);

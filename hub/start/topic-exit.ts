@@ -18,7 +18,7 @@ import { clearTopics, readMarkers } from './exit-markers.ts';
 import { ExitRounds } from './exit-rounds.ts';
 import type { HubParts, HubStart } from './options.ts';
 
-/** Delay in ms before cars whose messages the broker refused, and clearing that failed, are tried again. */
+/** Delay in ms before the exit repeats what the broker refused: messages of cars, and the clearing of topics. */
 const RETRY_MS = 60_000;
 /** Time in ms between two updates of the state of the exit in the database. */
 const REPORT_MS = 10_000;

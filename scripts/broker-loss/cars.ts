@@ -87,7 +87,7 @@ http: { listen: '127.0.0.1:0' }
   async end(): Promise<CutsOutcome> {
     await this.attend();
     await this.#untilNoneMissing();
-    // The next start tells the hub which numbers were used, also when the broker lost the newest message.
+    // At its next start a car reports its numbers, so that the hub also notices a missing newest message.
     await this.#endCars();
     await this.#startCars();
     await this.#untilNoneMissing();

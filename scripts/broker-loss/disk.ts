@@ -41,7 +41,7 @@ export class CuttableDisk {
 
   /** Mounts it again after a cut, as soon as no program uses it: it has what reached the disk. */
   async power(): Promise<void> {
-    await this.#unmount();
+    await this.remove();
     this.#mount();
   }
 
@@ -56,12 +56,8 @@ export class CuttableDisk {
     if (existsSync(unsynced)) throw new Error('the disk kept unsynced data in a cut, so it proves nothing');
   }
 
+  /** Unmounts it as soon as no program uses it: the helpers of a killed program end a moment after it. */
   async remove(): Promise<void> {
-    await this.#unmount();
-  }
-
-  /** The helpers of a killed program end a moment after it. */
-  async #unmount(): Promise<void> {
     for (let tries = 0; ; tries++) {
       try {
         execFileSync('umount', [this.folder], { stdio: 'pipe' });

@@ -1,4 +1,4 @@
-/** The five commands at the begin of docs/exits.md, typed as they are, on a real Mosquitto. */
+/** Types the first five commands of docs/exits.md, unchanged, with a real Mosquitto. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

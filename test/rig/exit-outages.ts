@@ -143,7 +143,7 @@ exits:
     await this.#until(() => this.stale().length === 0);
   }
 
-  /** Topics whose last message is not the last value of the car. */
+  /** Returns the topics on which the last message differs from the last value of the car. */
   stale(): readonly string[] {
     const last = new Map(this.messages);
     return [...this.history.texts].flatMap(([name, texts]) => (last.get(name) === texts.at(-1) ? [] : [name]));

@@ -36,7 +36,7 @@ export class QuickTime implements Clock {
     return () => clearTimeout(timer);
   }
 
-  /** Command and arguments before a program whose process has this time. */
+  /** Words before a command that make its process use this time. */
   get prefix(): readonly string[] {
     return ['env', `NODE_OPTIONS=--import=${import.meta.url}`, `${VARIABLE}=${this.since} ${this.factor}`];
   }

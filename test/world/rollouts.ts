@@ -42,7 +42,7 @@ export class WorldRollouts {
     if (newest !== undefined) await continueRollout(this.#store, newest.id);
   }
 
-  /** Number of cars whose result is still to come. */
+  /** Returns the number of cars that have not reported a result yet. */
   async open(): Promise<number> {
     const all = await this.#store.rollouts({ underWay: true });
     return all.reduce((sum, { cars }) => sum + cars.waiting + cars.sent + cars.accepted + cars.trial, 0);
