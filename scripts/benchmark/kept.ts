@@ -29,7 +29,9 @@ export class KeptSections {
   /** @param of identifies the machine and the sources. Stored results of others are ignored. */
   constructor(path: string, of: string) {
     this.#path = path;
-    const kept = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as KeptFile) : undefined;
+    // Figures that could not be measured are NaN, which JSON writes as null.
+    const orNaN = (_: string, value: unknown): unknown => value ?? Number.NaN;
+    const kept = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8'), orNaN) as KeptFile) : undefined;
     this.#content = kept?.of === of ? kept : { of, noise: [], sections: {} };
   }
 
