@@ -27,6 +27,8 @@ const WAITING = 5_000;
 const BEYOND = 96 * 1024;
 /** Longest duration of an orderly stop, with and without a connection, ms. */
 const [STOPS, STOPS_OFFLINE] = [20_000, 2_500];
+/** Longest time from the beginning of a command to its frame, ms. */
+const UNDER_WAY = 60_000;
 /** Minimum time between two answers to a repeated command, ms (docs/commands.md). */
 const REPEATED = 60_000;
 
@@ -225,7 +227,9 @@ export class Observer implements UnitWatcher {
     const sent = commands.get(id);
     const occurrence = occurrenceOf(id);
     if (occurrence !== undefined) {
-      const fault = programFault(occurrence, { vin: unit.vin, action, now }, commands.values());
+      // A command that began when it was due goes on if the clock then steps back.
+      const latest = unit.board.latest(UNDER_WAY);
+      const fault = programFault(occurrence, { vin: unit.vin, action, now, latest }, commands.values());
       if (fault !== undefined) breaches.add('programs', `${said}: ${fault}`);
     } else if (sent === undefined || !sent.genuine || sent.action !== action) {
       breaches.add('actsSigned', said);

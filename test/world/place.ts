@@ -107,7 +107,7 @@ export function happenTo(
       });
       break;
     case 'clock':
-      unit.board.offset += happening.steps;
+      unit.board.step(happening.steps);
       break;
     case 'drift':
       unit.board.drift(happening.ppm);

@@ -25,18 +25,21 @@ export function programAction(id: string): string {
   return key.startsWith('charge/') ? 'charging.start' : 'preconditioning.start';
 }
 
-/** Reason why a car must not run this occurrence at `now`, UTC ms of its clock. Undefined if it may. */
+/**
+ * Reason why a car must not run this occurrence at `now`, UTC ms of its clock, whose latest time was `latest`. Undefined
+ * if it may.
+ */
 export function programFault(
   { key, due }: Occurrence,
-  done: { readonly vin: string; readonly action: string; readonly now: number },
+  done: { readonly vin: string; readonly action: string; readonly now: number; readonly latest: number },
   commands: Iterable<SentCommand>,
 ): string | undefined {
-  const { vin, action, now } = done;
+  const { vin, action, now, latest } = done;
   const isCause = ({ genuine, cameTrusted, vin: to, program }: SentCommand): boolean =>
     genuine && cameTrusted && to === vin && program?.key === key && program.action === action && fits(program, due);
   const cause = [...commands].find(isCause)?.program;
   if (cause === undefined) return 'no command has planned it';
-  if (now < due) return `${due - now} ms before it is due`;
+  if (latest < due) return `${due - latest} ms before it is due`;
   return now > due + cause.window ? `${now - due - cause.window} ms late` : undefined;
 }
 

@@ -88,6 +88,8 @@ export class BoardClock {
   #rate = 0;
   #since = 0;
   #hasForgotten = false;
+  /** What it showed before its last step, and when: world time, ms. */
+  #before = { shown: Number.NEGATIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
 
   constructor(offset: number, time: WorldTime) {
     this.offset = offset;
@@ -98,6 +100,18 @@ export class BoardClock {
   /** UTC ms by this clock. */
   get now(): number {
     return Math.round(this.#time.now + this.offset + this.#drifted);
+  }
+
+  /** Jumps by this many ms. */
+  step(by: number): void {
+    this.#before = { shown: this.now, at: this.#time.now };
+    this.offset += by;
+  }
+
+  /** Latest time that it has shown within the last `span` ms, UTC ms. */
+  latest(span: number): number {
+    const { shown, at } = this.#before;
+    return this.#time.now - at <= span ? Math.max(shown, this.now) : this.now;
   }
 
   /** From now on it drifts by this many millionths. */
