@@ -45,7 +45,7 @@ export const folderEntries: readonly FolderEntry[] = [
     name: 'boot.json',
     kind: 'document',
     required: 'agent',
-    consequence: 'starts are counted from another random number on, so receivers take the folder for a new one',
+    consequence: 'starts are counted on from the journal; without it from another random number, as in a new folder',
   },
   {
     name: 'remotes.json',

@@ -93,35 +93,54 @@ export function firstBoot(anyNumber: (least: number, below: number) => number = 
   return anyNumber(0, BOOTS);
 }
 
+/** @throws VigieError `usage.wrong` if the records belong to another car */
+export function checkOwner({ vin: owner }: Boots, vin: string, where: string): void {
+  if (owner === undefined || owner === vin) return;
+  const text = `these are the records of ${owner}; choose another directory for ${vin}`;
+  throw new VigieError('usage.wrong', text, { where });
+}
+
+/** Key of the newest counted start in the journal. */
+const START = 'start';
+
 /**
  * Counts this start and returns its number. The first start in a folder gets a random number, even if the disk fails to
  * store it, so that receivers recognise a new folder. If the disk fails to store a later count, that start gets a
  * random number far from the others: it may repeat message numbers, and receivers tell them apart by the start.
- * @throws VigieError `usage.wrong` if the records belong to another car
+ * The journal has the count too: messages whose numbers go on must not begin another life only because `boot.json` was
+ * not written.
  */
 export async function countBoot(
   boots: Document<Boots>,
-  vin: string,
-  where: string,
-  log: Log,
-  anyNumber?: (least: number, below: number) => number,
+  memory: Pick<Memory, 'recall' | 'keep'>,
+  { vin, log, anyNumber }: { vin: string; log: Log; anyNumber?: (least: number, below: number) => number },
 ): Promise<number> {
-  const { boot: before, life: known, vin: owner = vin } = boots.data;
-  const life = known ?? (before === 0 ? firstBoot(anyNumber) : undefined);
-  const boot = known === undefined && life !== undefined ? life : (before + 1) % BOOTS;
-  if (owner !== vin) {
-    throw new VigieError('usage.wrong', `these are the records of ${owner}; choose another directory for ${vin}`, {
-      where,
-    });
-  }
+  const known = newerOf(boots.data, memory.recall(START) as Boots | undefined);
+  const isFirst = isUnstarted(known);
+  const life = isFirst ? firstBoot(anyNumber) : known.life;
+  const boot = isFirst ? (life as number) : (known.boot + 1) % BOOTS;
+  const next: Boots = { boot, ...defined({ life }) };
+  const keep = (start: Boots): void => memory.keep(() => [[START, start]]);
   try {
-    await boots.write({ boot, ...defined({ life }), vin });
+    await boots.write({ ...next, vin });
+    keep(next);
     return boot;
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
     log.error('start.unrecorded', { error: error.message });
-    return before === 0 && known === undefined ? boot : uncountedBoot(anyNumber);
+    keep(isFirst ? next : known);
+    return isFirst ? boot : uncountedBoot(anyNumber);
   }
+}
+
+function isUnstarted({ boot, life }: Boots): boolean {
+  return boot === 0 && life === undefined;
+}
+
+/** Returns the newer count of a folder. A document that was damaged may be the one before. */
+function newerOf(document: Boots, noted: Boots | undefined): Boots {
+  if (noted === undefined) return document;
+  return isUnstarted(document) || (noted.life === document.life && noted.boot > document.boot) ? noted : document;
 }
 
 /** Name of the file that contains changes of the trusted keys by commands. */

@@ -8,7 +8,7 @@ import type { Log } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument } from '../agent/remotes/ledger.ts';
 import { defined } from '../protocol/defined.ts';
 import type { AgentSettings } from '../protocol/settings.ts';
-import { type Boots, countBoot, firstBoot, openChanges, openLedger } from './directory.ts';
+import { type Boots, checkOwner, countBoot, firstBoot, openChanges, openLedger } from './directory.ts';
 import { readAgain } from './read-again.ts';
 import { keepTrust } from './retry.ts';
 import type { CarService } from './service.ts';
@@ -65,7 +65,7 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
   const read = <T>(attempt: () => Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
   const at = defined({ files });
   const boots = await read(() => openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log, ...at }));
-  const boot = await countBoot(boots, vin, data, log);
+  checkOwner(boots.data, vin, data);
   const store = await read(() =>
     openStore(join(data, 'outbox'), {
       log,
@@ -76,8 +76,8 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
     }),
   );
   teardowns.unshift(() => store.close());
-  // Ensures that the first commit in a folder is not empty, so that it writes everything that a later start requires.
-  if (first) store.memory.keep(() => [['first-start', boot]]);
+  // Counted also so that the first commit in a folder is not empty, and writes everything that a later start requires.
+  const boot = await countBoot(boots, store.memory, { vin, log });
   return { boot, store, ledger: await read(() => openLedger(data, first, log, files)) };
 }
 

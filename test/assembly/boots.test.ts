@@ -1,9 +1,9 @@
 /** Start numbers, by which receivers distinguish messages that got the same number because of a failing disk. */
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDocument } from '../../adapters/store/index.ts';
+import { memoryStore, openDocument, openStore } from '../../adapters/store/index.ts';
 import { type Boots, countBoot } from '../../assembly/directory.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -14,9 +14,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function start(): Promise<number> {
+/** @param stored whether the disk takes the journal of this start */
+async function start({ stored = true } = {}): Promise<number> {
   const boots = await openDocument<Boots>(join(folder, 'boot.json'), { boot: 0 });
-  return countBoot(boots, 'VF3SERVCECAR00001', folder, new MemoryLog(), anyNumber);
+  const store = stored ? await openStore(join(folder, 'outbox'), { log: new MemoryLog() }) : undefined;
+  const { memory } = store ?? memoryStore();
+  const boot = await countBoot(boots, memory, { vin: 'VF3SERVCECAR00001', log: new MemoryLog(), anyNumber });
+  await store?.outbox.commit();
+  await store?.close();
+  return boot;
 }
 
 /** The lowest number of the range, plus one for each call. */
@@ -62,9 +68,22 @@ test('starts that the disk cannot store have distinct numbers', async () => {
   expect(unwritten.every(Number.isSafeInteger)).toBe(true);
 });
 
-test('a first start that the disk cannot store begins a separate life', async () => {
+test('starts count on from the journal if the document was not written, is missing, or is the one before', async () => {
   mkdirSync(join(folder, 'boot.json.next'));
-  const unwritten = [await start(), await start()];
+  const first = await start();
+  rmdirSync(join(folder, 'boot.json.next'));
+  const second = await start();
+  const before = readFileSync(join(folder, 'boot.json'));
+  const third = await start();
+  writeFileSync(join(folder, 'boot.json'), before);
+  const fourth = await start();
+  for (const name of readdirSync(folder)) if (name.startsWith('boot.json')) rmSync(join(folder, name));
+  expect([first, second, third, fourth, await start()]).toEqual([1_000, 1_001, 1_002, 1_003, 1_004]);
+});
+
+test('a first start of which the disk stores nothing begins a separate life', async () => {
+  mkdirSync(join(folder, 'boot.json.next'));
+  const unwritten = [await start({ stored: false }), await start({ stored: false })];
   expect(unwritten).toEqual([1_000, 2_000]);
   rmdirSync(join(folder, 'boot.json.next'));
   expect([await start(), await start()]).toEqual([3_000, 3_001]);

@@ -224,7 +224,6 @@ export class Unit {
       ? await read(() => WorldConfigurations.open({ folder: DATA, files, clock, log, restart }))
       : undefined;
     const boots = await read(() => openDocument<Boots>(`${DATA}/boot.json`, { boot: 0 }, { log, files }));
-    const boot = await countBoot(boots, vin, DATA, log, (least, below) => numbers.between(least, below - 1));
     const now = (): number | undefined => (clock.quality() === 'none' ? undefined : clock.now());
     const store = await read(() =>
       openStore(`${DATA}/outbox`, {
@@ -239,6 +238,8 @@ export class Unit {
     );
     try {
       const { memory } = store;
+      const anyNumber = (least: number, below: number): number => numbers.between(least, below - 1);
+      const boot = await countBoot(boots, memory, { vin, log, anyNumber });
       const ledger = await read(() => openLedger(DATA, false, log, files));
       const parts = { data: DATA, memory, file: 'trust', first: false, ledger, log, files };
       const changes = await read(() => openChanges(parts));
