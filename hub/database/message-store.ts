@@ -10,7 +10,7 @@ import {
   type PlacedRecord,
 } from '../core/commit.ts';
 import type { KeptDeliveries } from '../core/deliveries.ts';
-import { type Life, Lives, MAX_LIVES } from '../core/lives.ts';
+import { isCounted, type Life, Lives, MAX_LIVES } from '../core/lives.ts';
 import {
   type CarMessage,
   heardAt,
@@ -278,7 +278,9 @@ export class SqliteMessageStore implements MessageStore {
 
   #keepOf(vehicle: number, one: CarMessage, original: CarMessage, written: WrittenMessages): boolean {
     const { class: priority, message, received } = one;
-    const row = this.#insert(vehicle, one);
+    // The hub may have assigned an uncounted start to the previous life, before the car's new life began here.
+    const isKnown = !isCounted(message.boot) && this.#isRepetition(vehicle, one);
+    const row = isKnown ? undefined : this.#insert(vehicle, one);
     if (row !== undefined) {
       if (this.#numbersIn(written, vehicle, priority, received).has(message) && this.#wasRemoved(vehicle, one, row)) {
         return false;
@@ -290,7 +292,7 @@ export class SqliteMessageStore implements MessageStore {
       return true;
     }
     const conflict = asConflict(one);
-    const conflictRow = this.#isRepetition(vehicle, one) ? undefined : this.#insert(vehicle, conflict);
+    const conflictRow = isKnown || this.#isRepetition(vehicle, one) ? undefined : this.#insert(vehicle, conflict);
     if (conflictRow === undefined) {
       this.#numbersIn(written, vehicle, priority, received).arriveAgain(message);
       return false;
@@ -330,9 +332,10 @@ export class SqliteMessageStore implements MessageStore {
     return this.#lastId;
   }
 
-  #isRepetition(vehicle: number, { class: priority, message: { seq, boot }, payload }: CarMessage): boolean {
-    const sql = 'SELECT 1 FROM messages WHERE vehicle = ? AND class = ? AND seq = ? AND boot = ? AND payload = ?';
-    return this.#database.one(sql, vehicle, priority, seq, boot, payload) !== undefined;
+  /** Compares only bytes: they contain `boot`, and the start may be in another life. */
+  #isRepetition(vehicle: number, { class: priority, message: { seq }, payload }: CarMessage): boolean {
+    const sql = 'SELECT 1 FROM messages WHERE vehicle = ? AND class = ? AND seq = ? AND payload = ?';
+    return this.#database.one(sql, vehicle, priority, seq, payload) !== undefined;
   }
 
   /** Deletes the row again if retention had removed this message: its number then stays without a message. */

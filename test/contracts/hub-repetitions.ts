@@ -1,6 +1,7 @@
 /** Repeated messages, and different messages with the same number, on any database. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CarMessage } from '../../hub/core/message.ts';
+import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { NOON, ONE, received, trip } from '../hub/messages.ts';
 import type { HubStoreUnderTest } from './hub-store.ts';
 
@@ -37,6 +38,27 @@ export function hubRepetitionsContract(name: string, create: () => Promise<HubSt
       const again = await hub.store.save([other, one], []);
       expect([again.fresh, again.conflicts ?? []]).toEqual([[], []]);
       expect(await hub.payloads(ONE)).toHaveLength(2);
+    });
+
+    test('a message of an uncounted start that came before its life began is not stored again in that life', async () => {
+      const options = { boot: UNCOUNTED_BOOT + 5, offset: 0 };
+      const uncounted = [0, 1].map((seq) => received('trip', trip(`c${seq}`), { ...options, seq }));
+      await hub.store.save([one, ...uncounted], []);
+      await hub.store.save([received('trip', trip('d'), { seq: 2, boot: 3_000_000_000, offset: 0 })], []);
+      expect(await hub.reader.numbers(ONE)).toMatchObject([{ class: 2, missing: [[0, 1]] }]);
+      const again = await hub.store.save(uncounted, []);
+      expect([again.fresh, again.conflicts ?? []]).toEqual([[], []]);
+      expect(await hub.payloads(ONE)).toHaveLength(4);
+      expect(await hub.reader.numbers(ONE)).toMatchObject([{ class: 2, arrived: [[0, 2]], missing: [] }]);
+    });
+
+    test('an uncounted start of a new life may use the number of another message of the previous life', async () => {
+      const boot = UNCOUNTED_BOOT + 5;
+      await hub.store.save([one, received('trip', trip('c'), { seq: 1, boot, offset: 1 })], []);
+      await hub.store.save([received('trip', trip('d'), { seq: 0, boot: 3_000_000_000, offset: 0 })], []);
+      const saved = await hub.store.save([received('trip', trip('e'), { seq: 1, boot, offset: 1 })], []);
+      expect([saved.fresh.length, saved.conflicts ?? []]).toEqual([1, []]);
+      expect(await hub.payloads(ONE)).toHaveLength(4);
     });
 
     test('a car with more gaps than the hub can keep loses no message, and none is stored twice', async () => {

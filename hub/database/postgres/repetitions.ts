@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { classes } from '../../../protocol/classes.ts';
+import { isCounted } from '../../core/lives.ts';
 import type { CarMessage } from '../../core/message.ts';
 import { asConflict } from '../conflicts.ts';
 import { kindNumber } from '../rows.ts';
@@ -46,7 +47,10 @@ export async function sortMessages(
     };
     const first = like.find(({ boot }) => boot === one.message.boot);
     if (first === undefined) {
-      if (like.length > 0 || !numbers.of(one).has(one.message)) keep(one);
+      // The hub may have assigned an uncounted start to the previous life, before the car's new life began here.
+      const isKnown = !isCounted(one.message.boot) && like.some(({ contains }) => contains(one.payload));
+      if (isKnown) repeated.push(one);
+      else if (like.length > 0 || !numbers.of(one).has(one.message)) keep(one);
       continue;
     }
     const conflict = asConflict(one);
