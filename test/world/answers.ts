@@ -2,6 +2,8 @@
 
 /** Maximum time for an answer of the car, ms. */
 const ANSWERED = 20_000;
+/** Number of late commands that a car verifies in that time (docs/commands.md). */
+const LATE_VERIFIED = 100;
 /** Time after which the operating system has the record of an acknowledgement, ms. */
 const REMOVED = 5_000;
 /** Number of later commands of the same key after which a command gets no answer (docs/commands.md). */
@@ -21,11 +23,20 @@ export class AwaitedAnswers {
   readonly #reported = new Set<string>();
   /** Counters of received commands, by key. */
   readonly #counters = new Map<string, Set<number>>();
+  /** Number of forged commands in this run. */
+  #forged = 0;
 
-  came({ id, keyId, counter }: CameCommand, now: number): void {
+  forged(): void {
+    this.#forged++;
+  }
+
+  /** @param isLate whether the car's clock shows that the command has expired */
+  came({ id, keyId, counter }: CameCommand, now: number, isLate: boolean): void {
     const counters = this.#counters.get(keyId) ?? new Set();
     this.#counters.set(keyId, counters.add(counter));
     if ([...counters].filter((other) => other > counter).length >= REMEMBERED) return;
+    // A late command waits after all others, which may leave no place for it, or end with the run.
+    if (isLate && this.#forged > LATE_VERIFIED) return;
     if (!this.#reported.has(id) && !this.#came.has(id)) this.#came.set(id, now);
   }
 
@@ -39,6 +50,7 @@ export class AwaitedAnswers {
   ended(now: number, excused: boolean): void {
     for (const [id, at] of this.#came) if (!excused && now - at > ANSWERED) this.#overdue.add(id);
     this.#came = new Map();
+    this.#forged = 0;
   }
 
   /** Commands without an answer. */

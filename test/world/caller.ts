@@ -73,6 +73,8 @@ export interface SentCommand {
 }
 
 const VALID = 30_000;
+/** Start of the ids of forged commands. */
+export const FORGED = 'forged-';
 const HOUR = 3_600_000;
 /** UTC offset of the time zone in which cars read times of day: Europe/Paris in winter. */
 const ZONE = HOUR;
@@ -199,7 +201,7 @@ export class Caller {
   #forged(vin: string, which: number, n: number): { readonly topic: string; readonly payload: Uint8Array } {
     const { kind, body } = wishOf(which + n);
     const issued = Math.round(this.#parts.now());
-    const [id, counter] = [`forged-${which}-${n}`, this.#counter + 1 + (n % 64)];
+    const [id, counter] = [`${FORGED}${which}-${n}`, this.#counter + 1 + (n % 64)];
     const times = { issued, expires: issued + VALID };
     const payload = encodeCommand({ id, vin, kind, body: bytesOf(kind, body), ...times, counter });
     const keyId = (signers[which % 3] as WorldKey).id;

@@ -9,7 +9,7 @@ import { hex } from '../../protocol/hex.ts';
 import { decode } from '../../protocol/receiver.ts';
 import { type Message, UNRECORDED_BOOT } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
-import { kindOf, type SentCommand } from './caller.ts';
+import { FORGED, kindOf, type SentCommand } from './caller.ts';
 import { EFFECTS, type WorldCar } from './car.ts';
 import type { WorldHub } from './hub.ts';
 import { interlock, isShown, objection } from './interlocks.ts';
@@ -198,13 +198,16 @@ export class Observer implements UnitWatcher {
     const sent = this.#parts.commands.get(opened.command.id);
     const { revoked, unknown, programs, answers, doubtful } = this.#of(unit);
     const key = hex(opened.keyId);
+    if (opened.command.id.startsWith(FORGED)) answers.forged();
     if (sent === undefined || revoked.has(key) || unknown.has(key)) return;
     sent.cameTrusted = true;
     if (!sent.genuine) return;
     programs.came(sent);
     this.#signals.received(unit, sent);
     if (sent.revokes !== undefined) doubtful.add(sent.revokes);
-    if (!doubtful.has(key)) answers.came(sent, this.#parts.time.now);
+    if (!doubtful.has(key)) {
+      answers.came(sent, this.#parts.time.now, (unit.run?.clock.now() ?? 0) > sent.expires);
+    }
     if (sent.adds !== undefined) unknown.delete(sent.adds);
   }
 
