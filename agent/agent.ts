@@ -213,6 +213,11 @@ export class Agent implements LinkEvents {
     }, this.#sink);
   }
 
+  /** Accepts no more commands and begins no more actions. Call before anything is closed that takes time. */
+  stopCommands(): void {
+    this.#downlink.stop();
+  }
+
   /**
    * Publishes open records and resolves when they are on disk and, while connected, acknowledged.
    * @param timer ends the wait for acknowledgements; default: the clock of the agent
@@ -220,7 +225,7 @@ export class Agent implements LinkEvents {
   async stop(timer: Pick<Clock, 'after'> = this.#ports.clock): Promise<void> {
     this.#stopping = true;
     this.#cancelTick?.();
-    this.#downlink.stop();
+    this.stopCommands();
     this.#callbacks.stop();
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);

@@ -101,6 +101,8 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   const reports = health !== undefined && service !== undefined;
   link.open(reports ? service.events(agent, { health: health.bind(link) }) : agent);
   sources.push(...startSources(options, car, served?.tap));
+  // Exits and the interface may need seconds to close: begin no action meanwhile.
+  teardowns.unshift(async () => agent.stopCommands());
   return { agent, outbox: records.store.outbox, ...defined({ interface: served?.server }) };
 }
 

@@ -2,6 +2,7 @@
 import type { ForwarderReport, NumberedItem } from '../adapters/exits/forwarder.ts';
 import { recordMessage } from '../adapters/exits/records.ts';
 import type { Link } from '../agent/ports.ts';
+import { FAREWELL, within } from '../agent/within.ts';
 import { eventScopes, type Sees } from '../protocol/interface/visible-members.ts';
 import { type RecordKind, recordKinds } from '../protocol/schema/kind.ts';
 import { type CarForwarderOptions, carForwarder } from './car-forwarder.ts';
@@ -18,12 +19,13 @@ export interface RecordTopics {
   /** Continues at once: the broker is there. */
   poke(): void;
   readonly reports: readonly ForwarderReport[];
+  /** Waits for the broker's acknowledgements, at most {@link FAREWELL} ms; messages without one follow after the next start. */
   close(): Promise<void>;
 }
 
 /** Starts to send all kinds of records that the exit may see. A car without a folder of records sends none. */
 export function openRecordTopics(options: RecordTopicsOptions): RecordTopics {
-  const { store, sees, link, vin, prefix } = options;
+  const { store, sees, link, vin, prefix, clock } = options;
   const encoder = new TextEncoder();
   const publish = async (kind: RecordKind, items: readonly NumberedItem[]): Promise<void> => {
     for (const item of items) {
@@ -43,7 +45,7 @@ export function openRecordTopics(options: RecordTopicsOptions): RecordTopics {
       for (const forwarder of forwarders) void forwarder.poke();
     },
     close: async () => {
-      await Promise.all(forwarders.map((forwarder) => forwarder.close()));
+      await within(FAREWELL, Promise.all(forwarders.map((forwarder) => forwarder.close())), clock);
     },
   };
 }

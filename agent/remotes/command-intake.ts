@@ -252,6 +252,8 @@ export class CommandIntake {
       // A counter that is not marked on disk would allow a repetition after a power cut.
       ledger.set(progress.record);
       await ledger.write();
+      // The next start reports it as interrupted.
+      if (this.reports.stopped) return;
       await agentCommand(body, clock.now());
     } catch (error) {
       await this.reports.fail(progress, { code: failureOf(error), detail: (error as Error).message });

@@ -20,6 +20,7 @@ import { slotByPath } from '../../protocol/slots.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 const vehicle = loadVehicle('bench');
+const HORN = 'remote:horn:write';
 const speed = slotByPath.get('kinetic.speed')!;
 
 /** A bus of the program, which supplies the frames. */
@@ -166,6 +167,34 @@ test('stop() resolves when unpublished messages are on disk, and another agent c
   const link = new OwnLink();
   await start({ data, sources: [new OwnBus()], link });
   expect((await link.message(({ kind }) => kind === 'telemetry')).kind).toBe('telemetry');
+});
+
+test('a car that stops accepts no command and begins no action while an exit still closes', async () => {
+  const bus = new OwnBus();
+  const acted: string[] = [];
+  let outcome: unknown;
+  const submit = (state: string): Promise<unknown> =>
+    car.agent.requests.submit({ type: 'Horn', body: { state }, remote: {} }).catch((error: unknown) => error);
+  const car = await start({
+    data: join(folder, 'car'),
+    sources: [bus],
+    actuators: [{ actions: new Set(['horn.on', 'horn.off']), actuate: async (action) => void acted.push(action) }],
+    exits: {
+      configuration: { ...{ prefix: 'plain', form: 'value', retain: true, interval: 0 }, scopes: new Set([HORN]) },
+      openNumbered: async () => ({
+        served: [],
+        close: async () => {
+          outcome = await submit('Activated');
+        },
+      }),
+    },
+  });
+  bus.drive(0);
+  const earlier = submit('Deactivated');
+  await car.stop();
+  expect(await earlier).toBeInstanceOf(VigieError);
+  expect(outcome).toMatchObject({ code: 'store.failed', message: expect.stringContaining('try again') });
+  expect(acted).toEqual([]);
 });
 
 test('without a directory everything is in memory, and without a link nothing is published', async () => {

@@ -19,6 +19,8 @@ let topics: RecordTopics;
 let clock: VirtualClock;
 let received: { topic: string; number: number; id: string }[];
 let isAway: boolean;
+/** Whether the broker acknowledges nothing. */
+let isSilent: boolean;
 
 const everything = ['data:telemetry', 'data:position', 'data:trip', 'data:alert', 'data:collision'];
 
@@ -38,6 +40,7 @@ async function publish({ topic, payload, retain }: OutgoingMessage): Promise<voi
   const { number, record } = JSON.parse(new TextDecoder().decode(payload));
   expect(retain).toBe(false);
   received.push({ topic, number, id: record.id });
+  if (isSilent) await new Promise<never>(() => undefined);
 }
 
 async function stop(): Promise<void> {
@@ -63,6 +66,7 @@ beforeEach(() => {
   clock = new VirtualClock(NOON);
   received = [];
   isAway = false;
+  isSilent = false;
 });
 afterEach(async () => {
   await stop();
@@ -101,4 +105,18 @@ test('an exit gets only kinds of records within its scopes', async () => {
   for (const kind of ['trip', 'alert', 'collision', 'maintenance', 'alarm', 'fault']) put(kind, `${kind}1`);
   await settled();
   expect(received.map(({ id }) => id).sort()).toEqual(['alarm1', 'fault1', 'maintenance1']);
+});
+
+test('a broker that acknowledges nothing delays a stop by three seconds, and gets the record after the next start', async () => {
+  await start();
+  isSilent = true;
+  put('trip', 't1');
+  await settled();
+  const closed = topics.close();
+  clock.advance(3_000);
+  await closed;
+  await store.close();
+  isSilent = false;
+  await start();
+  expect(received.map(({ number, id }) => `${id} ${number}`)).toEqual(['t1 0', 't1 0']);
 });

@@ -440,6 +440,16 @@ export const stopMutants: readonly Mutant[] = [
     seed: 1,
   },
   {
+    defect: 'an agent begins actions while its exits close',
+    file: 'agent/agent.ts',
+    edits: [
+      ['  stopCommands(): void {\n    this.#downlink.stop();\n  }', '  stopCommands(): void {}'],
+      ['    this.stopCommands();\n', '    this.#downlink.stop();\n'],
+    ],
+    invariant: 'stops',
+    seed: 126,
+  },
+  {
     defect: 'an agent without a connection waits for acknowledgements when it stops',
     file: 'agent/outbox/outbox.ts',
     edits: [

@@ -25,7 +25,7 @@ import { Watched } from './watched.ts';
 const WAITING = 5_000;
 /** Bytes allowed beyond the outbox limit, because messages in flight and gap messages are never dropped. */
 const BEYOND = 96 * 1024;
-/** Longest duration of an orderly stop, with and without a connection, ms. */
+/** Longest duration of an orderly stop, with and without a connection, ms. The exit has closed before. */
 const [STOPS, STOPS_OFFLINE] = [20_000, 2_500];
 /** Longest time from the beginning of a command to its frame, ms. */
 const UNDER_WAY = 60_000;
@@ -87,7 +87,7 @@ export class Observer implements UnitWatcher {
     }
   }
 
-  /** An orderly stop begins. The returned function is called at its end, with the next number of each class. */
+  /** An orderly stop begins, or goes on after the exit has closed. The returned function is called at its end, with the next number of each class. */
   stops(unit: Unit): (numbers: readonly number[] | undefined) => void {
     const { time, breaches } = this.#parts;
     const watched = this.#of(unit);

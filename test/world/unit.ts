@@ -10,6 +10,7 @@ import type { Link, Log, OutgoingMessage } from '../../agent/ports.ts';
 import { BusActivity } from '../../agent/power/bus-activity.ts';
 import type { Rest } from '../../agent/power/rest.ts';
 import { emptyLedger, type LedgerData, type LedgerDocument } from '../../agent/remotes/ledger.ts';
+import { FAREWELL, within } from '../../agent/within.ts';
 import { carForwarder } from '../../assembly/car-forwarder.ts';
 import { deflate } from '../../assembly/deflate.ts';
 import { type Boots, countBoot, openChanges, openLedger, unrecordedBoot } from '../../assembly/directory.ts';
@@ -427,16 +428,19 @@ export class Unit {
   }
 
   /**
-   * Stops the program as `assembly/car.ts` does. Resolves with the next number of each class, or never if the program is
-   * killed meanwhile.
+   * Stops the program as `assembly/car.ts` does, and the exit as `assembly/record-topics.ts` does. Resolves with the next
+   * number of each class, or never if the program is killed meanwhile.
+   * @param exitClosed called when only the agent must still stop
    */
-  async stop(): Promise<readonly number[]> {
+  async stop(exitClosed: () => void): Promise<readonly number[]> {
     const { run } = this;
     if (run === undefined || this.isStopping) return new Promise<never>(() => undefined);
     this.isStopping = true;
     const { agent, store, forwarder, clock } = run;
     try {
-      await forwarder?.close();
+      agent.stopCommands();
+      if (forwarder !== undefined) await within(FAREWELL, forwarder.close(), clock);
+      exitClosed();
       await agent.stop();
       run.link.connection?.end('the agent stops', true);
       const numbers = classes.map((_, priority) => store.outbox.nextSeq(priority));

@@ -329,9 +329,9 @@ class World {
   /** Stops an agent in order. */
   #stop(unit: Unit, { cuts, off }: Pick<Extract<Happening, { do: 'stop' }>, 'cuts' | 'off'>): void {
     if (unit.run === undefined || unit.isStopping) return;
-    const ended = this.#observer.stops(unit);
+    let ended: ReturnType<Observer['stops']> | undefined;
     const over = (numbers?: readonly number[]): void => {
-      ended(numbers);
+      ended?.(numbers);
       this.#tell('world', `the agent of ${unit.vin} has stopped${cuts ? ', and the power fails' : ''}`);
       unit.cut(cuts, this.#chance, this.#plan.damages);
       this.#time.after(off, () => {
@@ -339,7 +339,10 @@ class World {
       });
     };
     // Only a disk that refuses writes may fail a stop.
-    unit.stop().then(over, (error: Error) => {
+    const stopped = unit.stop(() => {
+      ended = this.#observer.stops(unit);
+    });
+    stopped.then(over, (error: Error) => {
       if (!unit.diskRefused) this.#breaches.add('stops', `${unit.vin} ${error.message}`);
       over();
     });

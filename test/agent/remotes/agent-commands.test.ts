@@ -66,6 +66,31 @@ test('a collect command needs a key with its own right', async () => {
   expect(asked).toEqual(['test']);
 });
 
+test('a command to the agent whose first state is written when the agent stops does not begin', async () => {
+  const document = disk();
+  const ordered: string[] = [];
+  const agentCommand: AgentCommand = async () => void ordered.push('begun');
+  const clock = new VirtualClock();
+  const car = carOf({
+    clock,
+    agentCommands: new Map([['Doors', agentCommand]]),
+    document: {
+      get data() {
+        return document.data;
+      },
+      write: async (next) => {
+        car.remotes.stop();
+        await document.write(next);
+      },
+    },
+  });
+  await car.order('Doors', lock);
+  expect(ordered).toEqual([]);
+  const next = carOf({ clock, document });
+  await next.remotes.resume();
+  expect(next.reports.map(({ status, failureCause }) => failureCause ?? status)).toEqual(['VehicleError']);
+});
+
 describe('commands about keys', () => {
   test('a root key adds a key, which has its rights until it is revoked', async () => {
     const [root, owner] = [signerOf(['Trust']), signerOf(['Doors'])];
