@@ -133,7 +133,7 @@ export const mutants: readonly Mutant[] = [
     file: 'adapters/store/flusher.ts',
     edits: [['      else await file.sync();', '      else file.sync().catch(() => undefined);']],
     invariant: 'oneContent',
-    seed: 18,
+    seed: 19,
   },
   {
     defect: 'the journal is not synced',
