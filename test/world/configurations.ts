@@ -103,6 +103,11 @@ export class WorldConfigurations {
     return helloConfiguration(this.#state);
   }
 
+  /** Whether this run reads no signal, and no earlier one in this folder has: such a configuration counts as good. */
+  get isBlind(): boolean {
+    return this.text.startsWith('deaf') && (this.#state.delivered ?? []).length === 0;
+  }
+
   get #isTrying(): boolean {
     return this.#state.trial !== undefined && this.#state.trial.number === this.#number;
   }
