@@ -2,7 +2,9 @@
  * Changes that the new messages of one commit cause, in addition to storing the messages. This file decides on the
  * changes; SQLite and PostgreSQL both write these lists.
  */
+import { classes } from '../../protocol/classes.ts';
 import type { Message } from '../../protocol/schema/message.ts';
+import { lifeOf } from './lives.ts';
 import {
   type CarMessage,
   correctionIn,
@@ -103,7 +105,13 @@ export function numberChangesOf({ class: own, message }: CarMessage): readonly N
     class: one.class,
     apply: (numbers: ClassNumbers) => numbers.sent(boot, one),
   }));
-  return [arrived, ...sent];
+  if (lifeOf(boot) === 0) return [arrived, ...sent];
+  // A class without a message in a later life would keep the missing numbers of an earlier one.
+  const begun = classes.map((_, priority) => ({
+    class: priority,
+    apply: (numbers: ClassNumbers) => numbers.begin(boot),
+  }));
+  return [arrived, ...begun, ...sent];
 }
 
 interface ChangedClass {

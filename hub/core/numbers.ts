@@ -239,6 +239,11 @@ export class ClassNumbers {
     if (start !== undefined) start.below = Math.max(start.below, below);
   }
 
+  /** Ends the numbers of earlier lives: the life of the start `boot` has begun. */
+  begin(boot: number): void {
+    if (this.#counts(boot) && this.#starts.length === 0) this.#startOf(boot, undefined);
+  }
+
   #isOfEarlierLife(boot: number): boolean {
     const newest = this.#starts.at(-1);
     return newest !== undefined && lifeOf(boot) < lifeOf(newest.boot);

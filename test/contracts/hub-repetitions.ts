@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CarMessage } from '../../hub/core/message.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
+import { telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
 import { NOON, ONE, received, trip } from '../hub/messages.ts';
 import type { HubStoreUnderTest } from './hub-store.ts';
 
@@ -50,6 +51,23 @@ export function hubRepetitionsContract(name: string, create: () => Promise<HubSt
       expect([again.fresh, again.conflicts ?? []]).toEqual([[], []]);
       expect(await hub.payloads(ONE)).toHaveLength(4);
       expect(await hub.reader.numbers(ONE)).toMatchObject([{ class: 2, arrived: [[0, 2]], missing: [] }]);
+    });
+
+    test('once a later life has begun, a class without a message in it lacks nothing of an earlier life', async () => {
+      await hub.store.save([one], []);
+      expect(await hub.reader.numbers(ONE)).toMatchObject([{ class: 2, missing: [[0, 3]] }]);
+      const hello = received(
+        'hello',
+        { version: '1', protocol: 1, boot: 3_000_000_000, profile: 'bench', startedAt: NOON },
+        { seq: 0, boot: 3_000_000_000, offset: 0 },
+      );
+      await hub.store.save([hello], []);
+      const lacking = async () => (await hub.reader.numbers(ONE))?.filter(({ missing }) => missing.length > 0);
+      expect(await lacking()).toEqual([]);
+      // A late message of the earlier life does not make its numbers count again, in any class.
+      await hub.store.save([received('trip', trip('f'), { seq: 3, boot: 1, offset: 3 })], []);
+      await hub.store.save([received('telemetry', telemetryFromReadings([]), { seq: 7, boot: 1, offset: 7 })], []);
+      expect(await lacking()).toEqual([]);
     });
 
     test('an uncounted start of a new life may use the number of another message of the previous life', async () => {

@@ -394,7 +394,7 @@ export class Unit {
       (batch) => {
         if (!alive()) return;
         receive(batch);
-        collections?.take(batch);
+        if (!isDeaf) collections?.take(batch);
       },
       () => clock.now(),
     );
