@@ -150,8 +150,7 @@ async function endAgain(registry: Registry, heard: readonly string[], newer: Reg
     await registry.remove(vin, newerCar.removed);
     removed.push(vin);
   }
-  const unknown = [...newerCars.keys()].filter((vin) => !cars.has(vin));
-  return { forgotten, removed, left, unknown };
+  return { forgotten, removed, left, unknown: [...newerCars.keys()].filter((vin) => !cars.has(vin)) };
 }
 
 function ownersOf({ fleets, users }: RegisteredCar): Owner[] {
