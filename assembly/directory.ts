@@ -107,8 +107,8 @@ const START = 'start';
  * Counts this start and returns its number. The first start in a folder gets a random number, even if the disk fails to
  * store it, so that receivers recognise a new folder. If the disk fails to store a later count, that start gets a
  * random number far from the others: it may repeat message numbers, and receivers tell them apart by the start.
- * The journal has the count too: messages whose numbers go on must not begin another life only because `boot.json` was
- * not written.
+ * The journal has the count too. Without it, a start after an unwritten `boot.json` would begin another life, although
+ * the message numbers of the folder continue.
  */
 export async function countBoot(
   boots: Document<Boots>,

@@ -19,7 +19,10 @@ export interface RecordTopics {
   /** Continues at once: the broker is there. */
   poke(): void;
   readonly reports: readonly ForwarderReport[];
-  /** Waits for the broker's acknowledgements, at most {@link FAREWELL} ms; messages without one follow after the next start. */
+  /**
+   * Waits for the broker's acknowledgements, at most {@link FAREWELL} ms. The next start sends messages without one
+   * again.
+   */
   close(): Promise<void>;
 }
 

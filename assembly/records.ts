@@ -76,7 +76,7 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
     }),
   );
   teardowns.unshift(() => store.close());
-  // Counted also so that the first commit in a folder is not empty, and writes everything that a later start requires.
+  // The count also makes the first commit in a folder not empty: it then writes everything that a later start requires.
   const boot = await countBoot(boots, store.memory, { vin, log });
   return { boot, store, ledger: await read(() => openLedger(data, first, log, files)) };
 }

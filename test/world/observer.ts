@@ -87,7 +87,10 @@ export class Observer implements UnitWatcher {
     }
   }
 
-  /** An orderly stop begins, or goes on after the exit has closed. The returned function is called at its end, with the next number of each class. */
+  /**
+   * An orderly stop begins; if there is an exit, it has closed. The returned function is called at the end of the stop,
+   * with the next number of each class.
+   */
   stops(unit: Unit): (numbers: readonly number[] | undefined) => void {
     const { time, breaches } = this.#parts;
     const watched = this.#of(unit);

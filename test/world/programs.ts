@@ -26,8 +26,8 @@ export function programAction(id: string): string {
 }
 
 /**
- * Reason why a car must not run this occurrence at `now`, UTC ms of its clock, whose latest time was `latest`. Undefined
- * if it may.
+ * Reason why a car must not run this occurrence. Undefined if it may. `now`: time of its clock, UTC ms; `latest`: latest
+ * time that the clock has shown since the command could begin.
  */
 export function programFault(
   { key, due }: Occurrence,

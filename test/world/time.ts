@@ -88,7 +88,7 @@ export class BoardClock {
   #rate = 0;
   #since = 0;
   #hasForgotten = false;
-  /** What it showed before its last step, and when: world time, ms. */
+  /** The last step: the time shown before it, UTC ms, and its world time, ms. */
   #before = { shown: Number.NEGATIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
 
   constructor(offset: number, time: WorldTime) {
