@@ -78,23 +78,25 @@ export class Recovery {
     await this.#manifest.read();
     const { newest, segments, classes } = this.#manifest;
     const listing = listSegments(this.#files.list(newest), segments);
+    const missing = segments.filter((number) => !listing.segments.some((one) => one.number === number));
+    const newestMissing = missing.includes(newest);
+    const later = listing.segments.find(({ number }) => number > newest);
     const changes: Change[] = [];
     for (const [i, file] of listing.segments.entries()) {
+      // The checkpoint of a later segment includes what came before it, unless its first group is incomplete.
+      if (newestMissing && file === later) this.#replay.addMissing(Number.POSITIVE_INFINITY);
       // The first group of a later file may not have reached the medium; such a file has no header.
       const last = file.number >= newest && listing.segments.slice(i + 1).every(({ header }) => header === undefined);
       changes.push(this.#readSegment(file, last, listing.limits.get(file.number)));
     }
+    if (newestMissing && later === undefined) this.#replay.addMissing(Number.POSITIVE_INFINITY);
     this.#files.dropBuffer();
     this.#tidy(listing);
     for (const [i, { path }] of this.#files.rename(listing.segments).entries()) await changes[i]?.(path);
     for (const [where, records] of this.#skipped) this.#log?.warn('store.skipped', { where, records });
-    const missing = segments.filter((number) => !listing.segments.some((one) => one.number === number));
-    // If a newer segment than in the manifest exists, its checkpoint includes what came before it.
-    const newestMissing = missing.includes(newest) && listing.segments.every(({ number }) => number < newest);
-    if (newestMissing) this.#replay.addMissing(Number.POSITIVE_INFINITY);
     const lost = this.#replay.finish(classes);
     // Without damage, segments disappear only if they have no live records.
-    if (lost.size > 0 || newestMissing) this.#miss(missing);
+    if (lost.size > 0 || (newestMissing && this.#replay.doubtful)) this.#miss(missing);
     this.doubtful = this.#replay.doubtful || [...lost.keys()].some(({ name }) => name === stateSeries);
     for (const [{ name }, entries] of lost) {
       if (typeof name === 'string') this.#log?.error('store.lost', { series: name, entries, files: this.damagedFiles });

@@ -193,6 +193,28 @@ describe('a store with changed bytes', () => {
     }
   });
 
+  it('reuses no number if the power fails in the first group of a segment and the segment before is lost', async () => {
+    const disk = new MeasuredDisk();
+    const store = await openStore('/data', { files: disk, segmentBytes: 900 });
+    const segments = (): string[] => disk.paths.filter((path) => path.endsWith('.journal'));
+    for (let seq = 0, lost: string | undefined; seq < 30; seq++, lost = segments().at(-1)) {
+      const before = copyOf(disk);
+      store.outbox.append(outboxEntry(1, seq));
+      await store.outbox.commit();
+      const begun = segments().at(-1)!;
+      if (lost === undefined || begun === lost) continue;
+      const whole = disk.read(begun);
+      for (let cut = headerLength; cut < disk.ends.get(begun)!; cut += STEP) {
+        const damaged = copyOf(before);
+        damaged.remove(lost);
+        damaged.plant(begun, whole.subarray(0, cut));
+        const opened = await open(damaged);
+        expect([cut, opened.outbox.nextSeq(1) >= seq, opened.memory.damaged]).toEqual([cut, true, true]);
+        expect(opened.metrics.damaged).toBe(1);
+      }
+    }
+  });
+
   it('detects a damaged record only when it is read, reports it, and returns the others', async () => {
     const disk = new SimulatedDisk();
     const store = await openStore('/data', { files: disk, segmentBytes: 1 << 20 });
