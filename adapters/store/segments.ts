@@ -305,7 +305,11 @@ export class SegmentFiles {
     segment.clean = mayCut;
     try {
       file = this.#files.open(segment.path, 'change');
-      if (mayCut) file.truncate(segment.used);
+      if (mayCut && file.size() > segment.used) {
+        // A start that was killed may have written the manifest that allows the cut without syncing its name.
+        await this.#files.syncDirectory(this.directory);
+        file.truncate(segment.used);
+      }
       // Write them again: after a failed fdatasync, the system may report cached pages as stored.
       if (unsettled.length > 0) file.write(unsettled, segment.used - unsettled.length);
       await file.sync();

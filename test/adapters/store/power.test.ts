@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { FileSystem } from '../../../adapters/store/files.ts';
 import type { Store } from '../../../adapters/store/store.ts';
 import { runs, stride } from '../../rig/runs.ts';
 import { entriesOnDisk, outboxEntry } from './entries.ts';
@@ -97,6 +98,60 @@ it('the store survives a second power cut while it opens, even if the disk refus
         for (let later = 0; later <= opened.moments; later++) {
           const again = new RecordedDisk(opened.after(later, choose));
           expect(check(await openAt(again, () => start))).toEqual(found);
+        }
+      }
+    }
+  }
+});
+
+/** The file system of a process that ends after this number of changes to the disk. */
+function endedAfter(disk: RecordedDisk, changes: number): FileSystem {
+  let left = changes;
+  const change = (): void => {
+    if (left-- <= 0) throw new Error('the process has ended');
+  };
+  const counted = <A extends unknown[], R>(work: (...args: A) => R): ((...args: A) => R) => {
+    return (...args) => {
+      change();
+      return work(...args);
+    };
+  };
+  return {
+    read: (path) => disk.read(path),
+    list: (directory) => disk.list(directory),
+    rename: counted((from, to) => disk.rename(from, to)),
+    remove: counted((path) => disk.remove(path)),
+    makeDirectory: counted((path) => disk.makeDirectory(path)),
+    syncDirectory: async (path) => counted(() => disk.syncDirectory(path))(),
+    open: (path, mode) => {
+      if (mode !== 'read') change();
+      const file = disk.open(path, mode);
+      return {
+        ...file,
+        write: counted(file.write),
+        truncate: counted(file.truncate),
+        sync: async () => counted(file.sync)(),
+        syncInPlace: counted(file.syncInPlace),
+      };
+    },
+  };
+}
+
+it('the store survives a power cut while it opens after a start that was killed', async () => {
+  const message = { do: 'message', class: 0, size: 180, count: 2 } as const;
+  const disk = new RecordedDisk();
+  // Most of the segment is unused: the next start cuts it off.
+  await work(disk, [message, { do: 'commit' }], start);
+  for (let changes = 0; changes < 25; changes++) {
+    for (const choose of [none, all, random(changes + 1)]) {
+      const killed = new RecordedDisk(disk.after(disk.moments, choose));
+      await openAt(endedAfter(killed, changes), () => start).catch(() => undefined);
+      const begun = killed.moments;
+      const found = check(await openAt(killed, () => start));
+      for (let moment = begun; moment <= killed.moments; moment++) {
+        for (const later of [none, all, random(moment + 1)]) {
+          const cut = new RecordedDisk(killed.after(moment, later));
+          expect([changes, moment, check(await openAt(cut, () => start))]).toEqual([changes, moment, found]);
         }
       }
     }

@@ -1,6 +1,7 @@
 /** Runs a store, and records its contents at every group, to compare them with those after a power cut. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import type { FileSystem } from '../../../adapters/store/files.ts';
 import { openStore, type Store } from '../../../adapters/store/store.ts';
 import type { OutboxEntry, StoredRecord } from '../../../agent/ports.ts';
 import type { VigieError } from '../../../protocol/errors.ts';
@@ -107,7 +108,7 @@ export interface Protocol {
 }
 
 /** @param keptBytes limit for acknowledged messages */
-export function openAt(files: RecordedDisk, now: () => number, keptBytes = 0): Promise<Store> {
+export function openAt(files: FileSystem, now: () => number, keptBytes = 0): Promise<Store> {
   const records = { trips: { days: 2, bytes: 900 }, telemetry: { bytes: 400 } };
   return openStore('/data', { files, segmentBytes: 700, now, records, settleWithin: 3_600_000, keptBytes });
 }
