@@ -186,8 +186,13 @@ export class Agent implements LinkEvents {
   /**
    * Returns the function that receives the frames of `source`. At the first batch it calls `decoder`, which creates a
    * decoder of {@link wanted} for the buses of the source: a source knows its buses only once it is open.
+   * @param further receive each batch after it has updated Status, as their privacy must be that of the batch
    */
-  intake(decoder: () => FrameDecoder, source?: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
+  intake(
+    decoder: () => FrameDecoder,
+    source?: Pick<FrameSource, 'buses'>,
+    further: readonly ((batch: FrameBatch) => void)[] = [],
+  ): (batch: FrameBatch) => void {
     let take: ((batch: FrameBatch) => void) | undefined;
     return (batch) => {
       const isHeard = this.#activity.received(batch, source?.buses ?? []);
@@ -199,6 +204,7 @@ export class Agent implements LinkEvents {
         take(batch);
         this.#captures?.take(batch, source?.buses ?? []);
       });
+      for (const receive of further) this.#guard(() => receive(batch));
     };
   }
 

@@ -13,10 +13,7 @@ type SourceOptions = Pick<CarOptions, 'vehicle' | 'sources' | 'readings' | 'cloc
 export function startSources(options: SourceOptions, car: CarAgent, tap: FrameTap | undefined): readonly Teardown[] {
   const { sources = [], readings = [], clock, log } = options;
   const frames = sources.map((source) => {
-    const path = framePath(options, car, tap, source);
-    const receive = (batch: FrameBatch): void => {
-      for (const receiver of path) receiver(batch);
-    };
+    const receive = intakeOf(options, car, tap, source);
     return supervise(source, () => source.start(receive), clock, log);
   });
   const { agent } = car;
@@ -27,18 +24,17 @@ export function startSources(options: SourceOptions, car: CarAgent, tap: FrameTa
 }
 
 /** Returns a function that passes a source's frames first to Status, then to receivers that respect its privacy. */
-function framePath(
+function intakeOf(
   { vehicle, log }: SourceOptions,
   { agent, collect }: CarAgent,
   tap: FrameTap | undefined,
   source: FrameSource,
-): readonly ((batch: FrameBatch) => void)[] {
+): (batch: FrameBatch) => void {
   const lost = (groups: number): void => log.warn('can.groupsLost', { buses: source.buses.join(' '), groups });
-  return [
-    agent.intake(() => decoderFor(vehicle, agent.wanted, source.buses, lost), source),
+  return agent.intake(() => decoderFor(vehicle, agent.wanted, source.buses, lost), source, [
     (batch) => collect.take(batch, source.buses),
     ...(tap === undefined ? [] : [(batch: FrameBatch) => tap.take(batch, source.buses)]),
-  ];
+  ]);
 }
 
 /** Delays in ms between attempts to start a source. */

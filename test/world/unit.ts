@@ -387,14 +387,14 @@ export class Unit {
     this.run = { clock, store, agent, link, boot, collections, forwarder, configurations };
     const custom = collections === undefined ? [] : (profilesOfSignals[this.variant] ?? []);
     const isDeaf = configurations?.text.startsWith('deaf') === true;
-    const receive = agent.intake(() =>
-      isDeaf ? { decode: () => undefined } : car.decoder(custom.map(({ signal }) => signal as RawSignal)),
+    const receive = agent.intake(
+      () => (isDeaf ? { decode: () => undefined } : car.decoder(custom.map(({ signal }) => signal as RawSignal))),
+      undefined,
+      isDeaf || collections === undefined ? [] : [(batch) => collections.take(batch)],
     );
     car.connect(
       (batch) => {
-        if (!alive()) return;
-        receive(batch);
-        if (!isDeaf) collections?.take(batch);
+        if (alive()) receive(batch);
       },
       () => clock.now(),
     );
