@@ -390,6 +390,7 @@ export class Agent implements LinkEvents {
       });
       if (!slept) {
         this.#outbox.checkpoint();
+        this.monitors.look();
         const { every = Number.POSITIVE_INFINITY } = this.#options.settings.health ?? {};
         if (this.#greeted && clock.monotonic() - this.#helloAt >= every) this.hello();
       }

@@ -12,6 +12,8 @@ export interface GivenMonitor {
   readonly status?: MonitorStatus;
 }
 
+/** Time in ms between two attempts to publish a list that the disk refuses. */
+const RETRY = 5_000;
 /** Key of the ids of monitors from the configuration. */
 const WRITTEN = 'monitors/written';
 
@@ -26,6 +28,8 @@ export class MonitorDesk {
   readonly #log: Log;
   /** Version that the agent last reported to the cloud in this run; 0 if it reported none, -1 if it must report any. */
   #reported = 0;
+  /** Monotonic time in ms from which a list that the disk refused is published again. */
+  #retryAt = Number.POSITIVE_INFINITY;
   /** Ids of monitors from the configuration that no command or request has replaced since. */
   #written = new Set<string>();
   #writtenChanged = false;
@@ -105,6 +109,14 @@ export class MonitorDesk {
     await this.#publish();
   }
 
+  /** Publishes a list that the disk refused again. Call periodically. */
+  look(): void {
+    if (this.#clock.monotonic() < this.#retryAt) return;
+    this.#retryAt = Number.POSITIVE_INFINITY;
+    // The outbox logs a refusal, and this tries again later.
+    this.#publish(true).catch(() => undefined);
+  }
+
   /** Returns the changes since the last call, for the commits of the monitors. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     if (!this.#writtenChanged) return;
@@ -143,8 +155,13 @@ export class MonitorDesk {
   async #publish(again = false): Promise<void> {
     const { version, list } = this.#monitors;
     if (this.#reported === version && !again) return;
-    await this.#publisher.secure('monitor', list, { retain: true });
-    // A list that the disk refused is published again with the next call, even if nothing changed.
+    try {
+      // The cloud must not have a list that a power cut would erase from the car.
+      await this.#publisher.secure('monitor', list, { retain: true, durable: true });
+    } catch (error) {
+      this.#retryAt = this.#clock.monotonic() + RETRY;
+      throw error;
+    }
     this.#reported = Math.max(this.#reported, version);
   }
 }

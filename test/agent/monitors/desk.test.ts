@@ -4,6 +4,7 @@ import { MonitorDesk } from '../../../agent/monitors/desk.ts';
 import type { Monitors } from '../../../agent/monitors/monitors.ts';
 import type { Publisher } from '../../../agent/ports.ts';
 import { encodeBody } from '../../../protocol/command.ts';
+import { VigieError } from '../../../protocol/errors.ts';
 import type { LogEvent } from '../../../protocol/log-events.ts';
 import type { MonitorList } from '../../../protocol/schema/monitor.ts';
 import { VirtualClock } from '../../rig/clock.ts';
@@ -24,13 +25,15 @@ let memory: KeptMemory;
 let desk: MonitorDesk;
 /** Lists sent to the cloud. */
 let told: MonitorList[];
+let diskRefuses = false;
 let refused: { event: LogEvent; fields: unknown }[];
 
 /** Opens the monitors of a run with the state that was committed. */
 function open(monitors: Monitors): void {
   const publisher: Publisher = {
     put: () => undefined,
-    secure: async (_kind, body) => {
+    secure: async (_kind, body, options) => {
+      if (diskRefuses && options?.durable === true) throw new VigieError('store.failed', 'the disk is full');
       told.push(body as MonitorList);
     },
   };
@@ -59,6 +62,7 @@ beforeEach(() => {
   memory = new KeptMemory();
   told = [];
   refused = [];
+  diskRefuses = false;
   open(rig.monitors);
 });
 
@@ -70,6 +74,24 @@ test('a list of monitors that damage may have destroyed is published again, even
   open(rig.monitors);
   await desk.announce();
   expect(told).toMatchObject([{ monitors: [] }]);
+});
+
+test('a list that the disk refuses is published only when the disk takes it', async () => {
+  diskRefuses = true;
+  await expect(desk.put('a', speeding())).rejects.toThrow('the disk is full');
+  for (let second = 0; second < 20; second++) {
+    clock.advance(1_000);
+    desk.look();
+    await Promise.resolve();
+  }
+  expect(told).toEqual([]);
+  diskRefuses = false;
+  for (let second = 0; second < 6; second++) {
+    clock.advance(1_000);
+    desk.look();
+    await Promise.resolve();
+  }
+  expect(told).toMatchObject([{ monitors: [{ monitorId: 'a' }] }]);
 });
 
 describe('configured monitors', () => {
