@@ -17,8 +17,8 @@ export interface CameCommand {
 
 /** Commands signed by a key that the car certainly trusted: each gets a report, whatever its outcome. */
 export class AwaitedAnswers {
-  /** World times in this run, by command id. */
-  #came = new Map<string, number>();
+  /** By command id: the world time in this run, and the key if the command was late. */
+  #came = new Map<string, { readonly at: number; readonly lateOf?: string | undefined }>();
   readonly #overdue = new Set<string>();
   readonly #reported = new Set<string>();
   /** Counters of received commands, by key. */
@@ -28,6 +28,8 @@ export class AwaitedAnswers {
 
   forged(): void {
     this.#forged++;
+    // They may leave no place for a late command, which waits after all others.
+    if (this.#forged > LATE_VERIFIED) for (const [id, { lateOf }] of this.#came) if (lateOf) this.#came.delete(id);
   }
 
   /** @param isLate whether the car's clock shows that the command has expired */
@@ -35,9 +37,14 @@ export class AwaitedAnswers {
     const counters = this.#counters.get(keyId) ?? new Set();
     this.#counters.set(keyId, counters.add(counter));
     if ([...counters].filter((other) => other > counter).length >= REMEMBERED) return;
-    // A late command waits after all others, which may leave no place for it, or end with the run.
     if (isLate && this.#forged > LATE_VERIFIED) return;
-    if (!this.#reported.has(id) && !this.#came.has(id)) this.#came.set(id, now);
+    if (!this.#reported.has(id) && !this.#came.has(id))
+      this.#came.set(id, { at: now, lateOf: isLate ? keyId : undefined });
+  }
+
+  /** The car may no longer trust a key: late commands of it that wait for their verification get no answer. */
+  revoked(keyId: string): void {
+    for (const [id, { lateOf }] of this.#came) if (lateOf === keyId) this.#came.delete(id);
   }
 
   reported(id: string): void {
@@ -48,7 +55,7 @@ export class AwaitedAnswers {
 
   /** The run or the world has ended. `excused`: the disk refused a write during the run. */
   ended(now: number, excused: boolean): void {
-    for (const [id, at] of this.#came) if (!excused && now - at > ANSWERED) this.#overdue.add(id);
+    for (const [id, { at }] of this.#came) if (!excused && now - at > ANSWERED) this.#overdue.add(id);
     this.#came = new Map();
     this.#forged = 0;
   }

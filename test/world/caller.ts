@@ -96,11 +96,19 @@ export interface CallerParts {
   readonly now: () => number;
 }
 
+interface OldCommand {
+  readonly vin: string;
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  /** UTC ms */
+  readonly expires: number;
+}
+
 export class Caller {
   /** By id. */
   readonly sent = new Map<string, SentCommand>();
   readonly #parts: CallerParts;
-  readonly #old: { readonly vin: string; readonly topic: string; readonly payload: Uint8Array }[] = [];
+  readonly #old: OldCommand[] = [];
   #counter = 0;
 
   constructor(parts: CallerParts) {
@@ -136,9 +144,10 @@ export class Caller {
     return this.flood(happening);
   }
 
-  #sendMany({ at, car, which, key, count, every }: Extract<Happening, { do: 'burst' }>): string {
+  #sendMany({ at, car, which, key, count, every, same }: Extract<Happening, { do: 'burst' }>): string {
     for (let n = 0; n < count; n++) {
-      const send = (): string => this.send({ do: 'command', at, car, which: which + n, key, manner: 'once', wait: 0 });
+      const send = (): string =>
+        this.send({ do: 'command', at, car, which: same ? which : which + n, key, manner: 'once', wait: 0 });
       this.#parts.time.after(n * every, send);
     }
     return `begins to send ${count} commands, one each ${every} ms`;
@@ -160,6 +169,14 @@ export class Caller {
     const signer = isTrust ? root : manner === 'by a stranger' ? stranger : operator;
     const wish = manner === 'with a faulty body' ? faultyWish(which) : wishOf(which);
     return this.#give(vin, isTrust ? trustWish(operator, manner) : wish, signer, manner, { which, wait });
+  }
+
+  /** Sends all commands to a car again that are still valid. Returns a description. */
+  repeat(vin: string): string {
+    const { broker, now } = this.#parts;
+    const valid = this.#old.filter((one) => one.vin === vin && one.expires > now());
+    for (const { topic, payload } of valid) broker.send(vin, topic, payload);
+    return `sends ${valid.length} commands again`;
   }
 
   /** Asks a car to do something later. Returns a description. */
@@ -233,7 +250,7 @@ export class Caller {
     const genuine = manner !== 'unsigned' && manner !== 'by a stranger' && manner !== 'to another car';
     const sent = { id, vin, kind, action, genuine, expires, keyId: signer.hex, counter, cameTrusted: false };
     this.sent.set(id, { ...sent, ...of });
-    this.#old.push({ vin, topic, payload: signed });
+    this.#old.push({ vin, topic, payload: signed, expires });
     const send = (): void => broker.send(vin, topic, signed);
     if (manner === 'late') time.after(500 + wait, send);
     else send();
@@ -296,7 +313,8 @@ function programWish(which: Program, due: number): Wish {
     const program = of('charge/1', 'charging.start', 2 * HOUR);
     return { kind: 'ElectricBatteryChargingRequest', body, action: which, of: program };
   }
-  const body = { airConditioning: { programs: [{ slot: 1, recurrence: 'Daily', start }] } };
+  const occurence = { day: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] };
+  const body = { airConditioning: { programs: [{ slot: 1, enabled: true, recurrence: 'Daily', start, occurence }] } };
   const program = of('precondition/1', 'preconditioning.start', HOUR / 4);
   return { kind: 'ThermalPreconditioning', body, action: which, of: program };
 }

@@ -123,6 +123,8 @@ function systemError(code: string, path: string): Error {
 
 export class WorldDisk {
   operations = 0;
+  /** Total duration of all syncs, ms. */
+  syncing = 0;
   readonly #time: WorldTime;
   #names: Names = new Map();
   #stored: Names = new Map();
@@ -211,7 +213,9 @@ export class WorldDisk {
       new Promise((resolve, reject) => {
         if (!alive()) return;
         const finish = begin();
-        this.#time.after(faults.syncTakes(), () => {
+        const takes = faults.syncTakes();
+        this.#time.after(takes, () => {
+          this.syncing += takes;
           // The run has ended, so no caller waits for the result.
           if (!alive()) return;
           try {

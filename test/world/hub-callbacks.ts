@@ -142,11 +142,11 @@ export class HubCallbacks {
     return (await this.#store.totals()).waiting;
   }
 
-  #isFresh({ vin, message: { kind, seq, boot } }: CarMessage): boolean {
+  #isFresh({ vin, payload, message: { kind, seq } }: CarMessage): boolean {
     if (kind !== 'event' && kind !== 'remote') return false;
     const known = this.#parts.database.one(
-      'SELECT 1 FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? AND class = ? AND seq = ? AND boot = ?',
-      ...([vin, classOf(kind), seq, boot] as const),
+      'SELECT 1 FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? AND class = ? AND seq = ? AND payload = ?',
+      ...([vin, classOf(kind), seq, payload] as const),
     );
     return known === undefined;
   }

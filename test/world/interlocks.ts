@@ -11,7 +11,8 @@ const SPEEDS: Readonly<Record<string, number>> = {
 };
 
 /** The clock of a unit drifts by up to 2 % (plan.ts). In world time, readings expire within this range, ms. */
-const [EARLIEST, LATEST] = [TIMEOUT / 1.02, TIMEOUT * 1.02];
+export const EARLIEST = TIMEOUT / 1.02;
+const LATEST = TIMEOUT * 1.02;
 
 /** Reason why the action is certainly not allowed despite clock drift. Undefined if it may be. `now`: world time. */
 export function interlock(
@@ -19,7 +20,7 @@ export function interlock(
   shown: ReadonlyMap<Part, Shown> | undefined,
   now: number,
 ): string | undefined {
-  const [early, late] = [EARLIEST, LATEST].map((oldest) => refusal(action, shown, now - oldest));
+  const [early, late] = [EARLIEST, LATEST].map((oldest) => objectionOf(action, shown, now - oldest));
   return early === undefined ? undefined : late;
 }
 
@@ -33,8 +34,12 @@ export function isShown(
   return known !== undefined && known.at >= now - LATEST && String(known.value) === String(value);
 }
 
-/** Data from before `since` does not count. */
-function refusal(action: string, shown: ReadonlyMap<Part, Shown> | undefined, since: number): string | undefined {
+/** Reason against an action in the data from `since` on, world time. Undefined if there is none. */
+export function objectionOf(
+  action: string,
+  shown: ReadonlyMap<Part, Shown> | undefined,
+  since: number,
+): string | undefined {
   const value = (part: Part): unknown => {
     const known = shown?.get(part);
     return known === undefined || known.at < since ? undefined : known.value;

@@ -12,6 +12,8 @@ export const INVARIANTS = {
   actsTrusted: 'No command is accepted or acts that came before its key was added or after it was revoked.',
   actsSafely: 'No command acts against an interlock.',
   accepts: 'No command is accepted with a faulty body or a battery that is low.',
+  refused: 'No command is refused for a reason that does not hold.',
+  lossLogged: 'No gap message reports a loss that the car has not logged.',
   success: 'A command ends with Success only when the car shows its result.',
   alreadyDone:
     'A command ends with AlreadyDone only if it did not act, and with Success only if it did, unless it was interrupted.',

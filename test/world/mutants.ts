@@ -133,14 +133,14 @@ export const mutants: readonly Mutant[] = [
     file: 'adapters/store/flusher.ts',
     edits: [['      else await file.sync();', '      else file.sync().catch(() => undefined);']],
     invariant: 'oneContent',
-    seed: 19,
+    seed: 21,
   },
   {
     defect: 'the journal is not synced',
     file: 'adapters/store/flusher.ts',
     edits: [['      else await file.sync();', '      else if (began < 0) await file.sync();']],
     invariant: 'oneContent',
-    seed: 19,
+    seed: 85,
   },
   {
     defect: 'a revoked key stays trusted',
@@ -486,6 +486,54 @@ export const stopMutants: readonly Mutant[] = [
   },
 ];
 
+/** Defects for the same worlds, which change what the car refuses, logs or records. */
+export const refusalMutants: readonly Mutant[] = [
+  {
+    defect: 'a car counts a command as in progress after its end',
+    file: 'agent/remotes/remotes.ts',
+    edits: [
+      ['if (running === id) this.#running.delete(group);', 'if (running === group) this.#running.delete(group);'],
+    ],
+    invariant: 'refused',
+    seed: 1,
+  },
+  {
+    defect: 'a car accepts any number of commands of a kind in a short time',
+    file: 'agent/remotes/checks.ts',
+    edits: [
+      ['ledger.accepted(now - BURST, now, type) < burst', 'ledger.accepted(now - BURST, now, type) <= burst + burst'],
+    ],
+    invariant: 'accepts',
+    seed: 1,
+  },
+  {
+    defect: 'a car does not log which messages it drops',
+    file: 'agent/outbox/outbox.ts',
+    edits: [["    this.#log.warn('outbox.full', { dropped });\n", '']],
+    invariant: 'lossLogged',
+    seed: 12,
+  },
+  {
+    defect: 'a list of monitors that the disk refused is sent from memory',
+    file: 'agent/monitors/desk.ts',
+    edits: [['{ retain: true, durable: true }', '{ retain: true }']],
+    invariant: 'monitorList',
+    seed: 1012,
+  },
+  {
+    defect: 'collections receive frames whose privacy a stopping agent does not see',
+    file: 'agent/agent.ts',
+    edits: [
+      [
+        '      if (this.#stopping) return;\n      this.#guard(() => {\n        if (isHeard)',
+        '      if (this.#stopping) for (const receive of further) receive(batch);\n      if (this.#stopping) return;\n      this.#guard(() => {\n        if (isHeard)',
+      ],
+    ],
+    invariant: 'private',
+    seed: 1356,
+  },
+];
+
 /** The part of the small worlds that `npm test` runs. */
 export const PART = { steps: 45, cuts: 7, media: 1 };
 
@@ -502,6 +550,7 @@ export const allMutants: readonly Mutant[] = [
   ...exitMutants,
   ...callbackMutants,
   ...stopMutants,
+  ...refusalMutants,
 ];
 
 export class MutantWorlds {
@@ -534,7 +583,7 @@ export class MutantWorlds {
 
 /** Name of the function that plans the worlds of a mutant. */
 function planFor(mutant: Mutant | undefined): string {
-  if (mutant === undefined || stopMutants.includes(mutant)) return 'planOf';
+  if (mutant === undefined || stopMutants.includes(mutant) || refusalMutants.includes(mutant)) return 'planOf';
   if (callbackMutants.includes(mutant)) return 'callbackPlanOf';
   if (exitMutants.includes(mutant)) return 'exitPlanOf';
   if (folderMutants.includes(mutant)) return 'folderPlanOf';

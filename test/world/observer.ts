@@ -1,4 +1,5 @@
 /** Observes all units and the hub, and reports broken invariants. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Log, OutgoingMessage } from '../../agent/ports.ts';
 import { final } from '../../agent/remotes/ledger.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
@@ -7,7 +8,8 @@ import { openCommand } from '../../protocol/command.ts';
 import { attempt, VigieError } from '../../protocol/errors.ts';
 import { hex } from '../../protocol/hex.ts';
 import { decode } from '../../protocol/receiver.ts';
-import { type Message, UNRECORDED_BOOT } from '../../protocol/schema/message.ts';
+import type { Gap } from '../../protocol/schema/gap.ts';
+import { type Message, UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { FORGED, kindOf, type SentCommand } from './caller.ts';
 import { EFFECTS, type WorldCar } from './car.ts';
@@ -16,6 +18,7 @@ import { interlock, isShown, objection } from './interlocks.ts';
 import type { Breaches, Invariant } from './invariants.ts';
 import { findMark, findMarkIn } from './marks.ts';
 import { occurrenceOf, programAction, programFault } from './programs.ts';
+import { unfounded } from './refusals.ts';
 import { SignalWatch } from './signal-watch.ts';
 import type { WorldTime } from './time.ts';
 import type { Unit, UnitWatcher } from './unit.ts';
@@ -25,7 +28,7 @@ import { Watched } from './watched.ts';
 const WAITING = 5_000;
 /** Bytes allowed beyond the outbox limit, because messages in flight and gap messages are never dropped. */
 const BEYOND = 96 * 1024;
-/** Longest duration of an orderly stop, with and without a connection, ms. The exit has closed before. */
+/** Longest duration of an orderly stop, with and without a connection, ms, besides syncs. The exit has closed before. */
 const [STOPS, STOPS_OFFLINE] = [20_000, 2_500];
 /** Longest time from the beginning of a command to its frame, ms. */
 const UNDER_WAY = 60_000;
@@ -49,6 +52,13 @@ export interface ObserverParts {
   readonly revoked: (vin: string, key: string) => void;
 }
 
+/** Fields of a log line about a command that has failed. */
+interface RefusedCommand {
+  readonly id: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
 export class Observer implements UnitWatcher {
   readonly counts = { published: 0, acts: 0, ended: 0, starts: 0, events: 0 };
   readonly #parts: ObserverParts;
@@ -65,6 +75,7 @@ export class Observer implements UnitWatcher {
     for (const id of watched.underWay.values()) watched.interrupted.add(id);
     watched.underWay = new Map();
     watched.answered = new Map();
+    watched.history.opened();
     for (const [priority, number] of watched.stopped?.entries() ?? []) {
       const next = unit.run?.store.outbox.nextSeq(priority) ?? 0;
       if (next < number && !watched.isDamaged)
@@ -80,6 +91,7 @@ export class Observer implements UnitWatcher {
   closed(unit: Unit, power: boolean): void {
     const { answers, acknowledged } = this.#of(unit);
     answers.ended(this.#parts.time.now, unit.diskRefused);
+    if (unit.diskRefused) this.#of(unit).wasRefused = true;
     acknowledged.ended(this.#parts.time.now, power, unit.diskRefused);
     for (const [path, bytes] of unit.disk.files) {
       const mark = findMarkIn(bytes);
@@ -96,10 +108,11 @@ export class Observer implements UnitWatcher {
     const watched = this.#of(unit);
     const { run } = unit;
     const begun = time.now;
+    const synced = unit.disk.syncing;
     const isOffline = run?.link.connected === false;
     return (numbers) => {
       watched.stopped = unit.diskRefused ? undefined : numbers;
-      const took = time.now - begun;
+      const took = time.now - begun - (unit.disk.syncing - synced);
       if (unit.diskRefused || took <= (isOffline ? STOPS_OFFLINE : STOPS)) return;
       breaches.add('stops', `${unit.vin} takes ${took} ms, ${isOffline ? 'without' : 'with'} a connection`);
     };
@@ -143,6 +156,7 @@ export class Observer implements UnitWatcher {
   numbered(unit: Unit, message: Message): void {
     const { kind, seq } = message;
     this.#parts.note(unit.vin, `numbers ${kind} ${seq}`);
+    if (kind === 'catalog') this.#signals.numbered(unit, message.body, `${classOf(kind)}/${seq}`);
     if (kind !== 'remote') return;
     this.#reported(unit, message.body);
     const { remoteActionId: id, status } = message.body;
@@ -182,6 +196,7 @@ export class Observer implements UnitWatcher {
     const mark = findMark(body);
     if (mark !== undefined) breaches.add('private', `${unit.vin} publishes ${mark} in ${kind} ${number}`);
     if (kind === 'remote') this.#told(unit, message.body);
+    if (kind === 'gap') this.#lost(unit, message.body);
     // After a failed write, an event may be published without its notification being stored.
     if (kind === 'event' && !unit.diskRefused) watched.deliveries.published(message.body);
   }
@@ -207,7 +222,10 @@ export class Observer implements UnitWatcher {
     if (!sent.genuine) return;
     programs.came(sent);
     this.#signals.received(unit, sent);
-    if (sent.revokes !== undefined) doubtful.add(sent.revokes);
+    if (sent.revokes !== undefined) {
+      doubtful.add(sent.revokes);
+      answers.revoked(sent.revokes);
+    }
     if (!doubtful.has(key)) {
       answers.came(sent, this.#parts.time.now, (unit.run?.clock.now() ?? 0) > sent.expires);
     }
@@ -252,6 +270,8 @@ export class Observer implements UnitWatcher {
     if (level === 'info') note(unit.vin, text);
     else tell(unit.vin, `logs ${level}: ${text.slice(0, 200)}`);
     this.#of(unit).deliveries.logged(event);
+    this.#of(unit).losses.logged(event, fields);
+    if (event === 'command.failed') this.#refused(unit, fields as RefusedCommand);
     this.#signals.logged(unit, event, fields);
     const mark = findMark(fields);
     if (mark !== undefined) breaches.add('private', `${unit.vin} logs ${mark}: ${event}`);
@@ -274,6 +294,11 @@ export class Observer implements UnitWatcher {
     }
   }
 
+  /** Whether Status may show at the hub only after the next connection (docs/wire-format.md). */
+  needsConnection(unit: Unit): boolean {
+    return this.#of(unit).isReplaced && (unit.run?.boot ?? 0) >= UNCOUNTED_BOOT;
+  }
+
   /** Final check, when everything is quiet. */
   async settle(units: readonly Unit[], hub: WorldHub): Promise<void> {
     await this.#compareConfigurations(units, hub);
@@ -290,7 +315,7 @@ export class Observer implements UnitWatcher {
       const unanswered = this.#of(unit).isDamaged ? [] : this.#of(unit).answers.missing;
       for (const id of unanswered) this.#parts.breaches.add('answered', `${unit.vin} ${id}`);
       this.#compareMonitors(unit, hub);
-      this.#signals.settle(unit, hub);
+      this.#signals.settle(unit, hub, given);
       this.#searchRecords(unit);
     }
   }
@@ -390,10 +415,14 @@ export class Observer implements UnitWatcher {
     // The hub keeps the last values of a car that reads nothing any more.
     if (status === undefined || unit.run?.configurations?.isBlind === true) return;
     const stale = status.stale.map(({ id }) => id);
-    const own = JSON.stringify([status.contents(), stale]);
+    const own = [status.contents(), stale];
     const there = await hub.reader.status(unit.vin);
-    const theirs = JSON.stringify([there?.contents(), there?.stale ?? []]);
-    if (own !== theirs) this.#parts.breaches.add('status', `${unit.vin} has ${own}, the hub has ${theirs}`);
+    const theirs = [there?.contents(), there?.stale ?? []];
+    if (!isDeepStrictEqual(own, theirs))
+      this.#parts.breaches.add(
+        'status',
+        `${unit.vin} has ${JSON.stringify(own)}, the hub has ${JSON.stringify(theirs)}`,
+      );
   }
 
   #searchRecords(unit: Unit): void {
@@ -416,6 +445,7 @@ export class Observer implements UnitWatcher {
     const shown = cars.get(unit.vin)?.shown;
     const why = sent === undefined ? undefined : objection(sent, status, shown, time.now);
     if (why !== undefined) breaches.add('accepts', `${unit.vin} ${id} is ${status}: ${why}`);
+    this.#followed(unit, { id, type, status });
     if (status === 'SentToVehicle') watched.underWay.set(type, id);
     else if (status !== 'Accepted' && watched.underWay.get(type) === id) watched.underWay.delete(type);
     if (status === 'Success' && sent?.revokes !== undefined) watched.revoked.add(sent.revokes);
@@ -431,6 +461,55 @@ export class Observer implements UnitWatcher {
       breaches.add('alreadyDone', `${unit.vin} ${id} (${action}) ends with ${status}`);
     if (!isShown(effect, shown, time.now))
       breaches.add('success', `${unit.vin} ${id} (${sent?.action}) ends with ${status}`);
+  }
+
+  /** Follows a command for its limits. A command without a sender is of a program of the car. */
+  #followed(unit: Unit, { id, type, status }: { readonly id: string; readonly type: string; readonly status: string }) {
+    const { history } = this.#of(unit);
+    const now = unit.run?.clock.now() ?? 0;
+    const sent = this.#parts.commands.get(id);
+    // A command for the agent itself has no limits.
+    const isLimited = sent === undefined || sent.program !== undefined || EFFECTS[sent.action] !== undefined;
+    const isAccepted = status === 'Accepted' && isLimited;
+    const why = isAccepted ? history.accept(id, type, now, sent === undefined) : undefined;
+    if (why !== undefined) this.#parts.breaches.add('accepts', `${unit.vin} ${id}: ${why}`);
+    if (status === 'WakingUpVehicle') history.wakeUps++;
+    if (final(status as RemoteReport['status'])) history.ended(id, this.#parts.time.now);
+  }
+
+  /** The car refuses a command. */
+  #refused(unit: Unit, { id, code, detail }: RefusedCommand): void {
+    const { commands, cars, time, breaches } = this.#parts;
+    const { run, board, isStopping } = unit;
+    const sent = commands.get(id);
+    const shown = cars.get(unit.vin)?.shown;
+    if (sent === undefined || run === undefined || shown === undefined) return;
+    const { history, doubtful, revoked, acts, interrupted } = this.#of(unit);
+    // The disk has refused a state, after which the next start may not know this end.
+    if (code === 'store.failed') interrupted.add(id);
+    const why = unfounded({
+      code: code.slice('command.'.length),
+      detail,
+      sent,
+      now: run.clock.now(),
+      quality: run.clock.quality(),
+      time: time.now,
+      stepped: board.jumped,
+      shown,
+      isStopping,
+      isTrusted: !doubtful.has(sent.keyId) && !revoked.has(sent.keyId),
+      hasActed: acts.has(`${id} ${sent.action}`),
+      history,
+    });
+    if (why !== undefined) breaches.add('refused', `${unit.vin} ${id} (${sent.action}) for ${code}: ${why}`);
+  }
+
+  /** A gap message is being sent. After a failed write or damage, a loss may be logged by nothing but its cause. */
+  #lost(unit: Unit, gap: Gap): void {
+    const { losses, contents, wasRefused } = this.#of(unit);
+    const why = losses.reported(gap, (number) => contents.has(`${gap.class}/${number}`));
+    if (why !== undefined && !wasRefused && !unit.diskRefused)
+      this.#parts.breaches.add('lossLogged', `${unit.vin} ${why}`);
   }
 
   /** The end of a command is reported: the first time, at once after a repetition, and then at most once a minute. */
@@ -465,6 +544,7 @@ export class Observer implements UnitWatcher {
       if (sent !== undefined && !sent.cameTrusted) breaches.add('actsTrusted', `${unit.vin} accepts ${id}`);
     }
     if (!final(status)) return;
+    if (!unit.diskRefused) watched.history.published(id);
     this.counts.ended++;
     const before = watched.ends.get(id);
     if (

@@ -31,9 +31,10 @@ export type Happening = { readonly at: number; readonly car: number } & (
   | { readonly do: 'drive'; readonly speed: number; readonly for: number }
   /** Charge of the 12 V battery in percent. */
   | { readonly do: 'battery'; readonly charge: number; readonly for: number }
-  /** Many commands of one key in sequence. */
+  /** Many commands of one key in sequence. `same`: all have the same body. */
   | {
       readonly do: 'burst';
+      readonly same?: true;
       readonly which: number;
       readonly key: number;
       readonly count: number;

@@ -1,7 +1,9 @@
 /** Observes custom signals and collections: catalogs, arriving values, and running collections. */
 import { final } from '../../agent/remotes/ledger.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { hex } from '../../protocol/hex.ts';
 import { CarDecoder } from '../../protocol/receiver.ts';
+import type { Catalog } from '../../protocol/schema/catalog.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Telemetry } from '../../protocol/schema/telemetry.ts';
 import { type SignalsJson, signalSeries } from '../../protocol/signals/telemetry.ts';
@@ -36,6 +38,10 @@ export class SignalWatch {
   /** By car and name of the collection: the latest command. */
   readonly #asked = new Map<string, Asked>();
   readonly #came = new Set<string>();
+  /** By catalog: numbers of its messages in this life of the data directory. */
+  readonly #numbers = new Map<string, Set<string>>();
+  /** Catalogs that a broker may lose, because the car does not have them any more. */
+  readonly #losable = new Set<string>();
 
   constructor(parts: SignalWatchParts) {
     this.#parts = parts;
@@ -47,6 +53,13 @@ export class SignalWatch {
     const { by } = fields as { readonly by: number };
     this.#parts.cars.get(unit.vin)?.signals.corrected(by);
     this.#passes(unit, by);
+  }
+
+  /** The car has numbered a catalog. `number`: its class and number. */
+  numbered({ diskRefused }: Unit, { catalog }: Catalog, number: string): void {
+    const key = hex(catalog);
+    this.#numbers.set(key, (this.#numbers.get(key) ?? new Set()).add(number));
+    if (diskRefused) this.#losable.add(key);
   }
 
   /** A genuine command has reached a car. */
@@ -66,6 +79,8 @@ export class SignalWatch {
   /** The data directory of the car was replaced: it knows no command. */
   replaced({ vin }: Unit): void {
     for (const key of this.#asked.keys()) if (key.startsWith(`${vin} `)) this.#asked.delete(key);
+    for (const catalog of this.#numbers.keys()) this.#losable.add(catalog);
+    this.#numbers.clear();
   }
 
   /** Called every few seconds. */
@@ -80,8 +95,8 @@ export class SignalWatch {
     }
   }
 
-  /** Final check, when everything is quiet. */
-  settle(unit: Unit, hub: WorldHub): void {
+  /** Final check, when everything is quiet. `given`: numbers in gap messages. */
+  settle(unit: Unit, hub: WorldHub, given: ReadonlySet<string>): void {
     const { run, vin } = unit;
     if (run?.collections === undefined) return;
     this.look(unit);
@@ -94,6 +109,8 @@ export class SignalWatch {
         this.#broken(`${said} runs, not what ${asked.id} asked for`);
       if (asked?.end === 'WrongCommand' && asked.until === until) this.#broken(`${said} runs; ${asked.id} was refused`);
     }
+    for (const [catalog, numbers] of this.#numbers)
+      if ([...numbers].some((number) => given.has(number))) this.#losable.add(catalog);
     this.#readings(unit, hub, now);
     for (const { id, record } of run.store.records.list('signals')) {
       // In this world only marked values are negative integers.
@@ -119,8 +136,11 @@ export class SignalWatch {
     for (const payload of telemetry) {
       const body = decoder.decode(payload).body as Partial<SignalsJson>;
       for (const { name, unit, at, values } of body.signals ?? []) {
-        if (name.startsWith('#')) breaches.add('catalogs', `${vin}: no catalog ${body.catalog} for ${name}`);
-        else for (const [i, value] of values.entries()) this.#reading(vin, { name, unit, value, at: at[i] as number });
+        if (name.startsWith('#')) {
+          if (!this.#losable.has(String(body.catalog)))
+            breaches.add('catalogs', `${vin}: no catalog ${body.catalog} for ${name}`);
+        } else
+          for (const [i, value] of values.entries()) this.#reading(vin, { name, unit, value, at: at[i] as number });
         newest.set(name, Math.max(newest.get(name) ?? 0, ...at));
       }
     }

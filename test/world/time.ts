@@ -90,6 +90,8 @@ export class BoardClock {
   #hasForgotten = false;
   /** The last step: the time shown before it, UTC ms, and its world time, ms. */
   #before = { shown: Number.NEGATIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
+  /** World time of the last jump, ms. */
+  jumped = Number.NEGATIVE_INFINITY;
 
   constructor(offset: number, time: WorldTime) {
     this.offset = offset;
@@ -105,6 +107,7 @@ export class BoardClock {
   /** Jumps by this many ms. */
   step(by: number): void {
     this.#before = { shown: this.now, at: this.#time.now };
+    this.jumped = this.#time.now;
     this.offset += by;
   }
 
@@ -125,13 +128,17 @@ export class BoardClock {
   forget(): void {
     this.drift(0);
     this.offset = -this.#time.now;
+    this.jumped = this.#time.now;
     this.quality = 'none';
     this.#hasForgotten = true;
   }
 
   /** Learns the time, and is set right if it had restarted at its origin. */
   set(quality: ClockQuality): void {
-    if (this.#hasForgotten) this.offset = this.#right;
+    if (this.#hasForgotten) {
+      this.offset = this.#right;
+      this.jumped = this.#time.now;
+    }
     this.#hasForgotten = false;
     this.quality = quality;
   }

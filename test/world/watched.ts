@@ -2,7 +2,9 @@
 import { AcknowledgedMessages, AwaitedAnswers } from './answers.ts';
 import { ExpectedDeliveries } from './deliveries.ts';
 import { spares } from './keys.ts';
+import { LoggedLosses } from './losses.ts';
 import { PlannedPrograms } from './programs.ts';
+import { CommandHistory } from './refusals.ts';
 
 /** First content, and whether the disk had refused a write in that run: then it may not have been on disk. */
 export interface Said<T> {
@@ -49,6 +51,10 @@ export class Watched {
   readonly endNumbers = new Map<string, string>();
   readonly accepted = new Set<string>();
   readonly succeeded = new Set<string>();
+  readonly history = new CommandHistory();
+  readonly losses = new LoggedLosses();
+  /** Whether the disk refused a write in this life. */
+  wasRefused = false;
   /** Whether a part of its records was destroyed. */
   isDamaged = false;
 
