@@ -294,8 +294,8 @@ export class Observer implements UnitWatcher {
     }
   }
 
-  /** Whether Status may show at the hub only after the next connection (docs/wire-format.md). */
-  needsConnection(unit: Unit): boolean {
+  /** Whether the hub may take this start for one of an earlier life, whose Status is newer (docs/wire-format.md). */
+  #isOfUnknownLife(unit: Unit): boolean {
     return this.#of(unit).isReplaced && (unit.run?.boot ?? 0) >= UNCOUNTED_BOOT;
   }
 
@@ -405,7 +405,7 @@ export class Observer implements UnitWatcher {
     if (!isDamaged) for (const what of unit.user.broken(agent)) breaches.add('monitors', `${unit.vin} ${what}`);
     const own = listOf(agent.monitors.all);
     const theirs = hub.monitorList(unit.vin);
-    if (theirs !== undefined && listOf(theirs) !== own) {
+    if (theirs !== undefined && listOf(theirs) !== own && !this.#isOfUnknownLife(unit)) {
       breaches.add('monitorList', `${unit.vin} has ${own}, the hub has ${listOf(theirs)}`);
     }
   }
@@ -413,7 +413,7 @@ export class Observer implements UnitWatcher {
   async #compareStatus(unit: Unit, hub: WorldHub): Promise<void> {
     const status = unit.run?.agent.status;
     // The hub keeps the last values of a car that reads nothing any more.
-    if (status === undefined || unit.run?.configurations?.isBlind === true) return;
+    if (status === undefined || unit.run?.configurations?.isBlind === true || this.#isOfUnknownLife(unit)) return;
     const stale = status.stale.map(({ id }) => id);
     const own = [status.contents(), stale];
     const there = await hub.reader.status(unit.vin);

@@ -114,10 +114,8 @@ export function happenTo(
       until(() => unit.board.drift(0));
       break;
     case 'time unknown':
-      unit.board.quality = 'none';
-      until(() => {
-        unit.board.quality = 'ntp';
-      });
+      unit.board.doubt();
+      until(() => unit.board.trust());
       break;
     case 'drive':
       Object.assign(car.state, { ignition: 'Start', speed: happening.speed });

@@ -94,8 +94,9 @@ export class CommandHistory {
   /** Number of wake-ups of the car. */
   wakeUps = 0;
   readonly #known = new Set<string>();
+  /** The car counts at most these. */
   readonly #all: Accepted[] = [];
-  /** Of this run, without those that the car forgets when its clock is set back. */
+  /** Of this run, without those that the car forgets when its clock is set back. The car counts at least these. */
   #recent: Accepted[] = [];
   /** By command: until when it may be in progress, world time. */
   readonly #open = new Map<string, number>();
@@ -117,14 +118,14 @@ export class CommandHistory {
    * @param own whether a program of the car has created it
    */
   accept(id: string, kind: string, now: number, own: boolean): string | undefined {
-    // A repeated command gets its state again.
+    const accepted = { kind, at: now };
+    if (!own) this.#all.push(accepted);
+    // A repeated command gets its state again, unless the car has forgotten it and counts it again.
     if (this.#known.has(id)) return undefined;
     this.#known.add(id);
     this.#open.set(id, Number.POSITIVE_INFINITY);
     this.#ofThisRun.add(id);
     if (own) return undefined;
-    const accepted = { kind, at: now };
-    this.#all.push(accepted);
     this.#recent = [...this.#recent.filter(({ at }) => at <= now), accepted];
     const before = this.#recent.filter((one) => one.kind === kind && one.at > now - BURST_TIME).length;
     return before > BURST ? `it is the ${before}th ${kind} within ${BURST_TIME} ms` : undefined;

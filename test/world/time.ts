@@ -133,6 +133,16 @@ export class BoardClock {
     this.#hasForgotten = true;
   }
 
+  /** Does not know the time for a while, and goes on. */
+  doubt(): void {
+    this.quality = 'none';
+  }
+
+  /** Knows the time again, unless it has restarted at its origin meanwhile. */
+  trust(): void {
+    if (!this.#hasForgotten) this.quality = 'ntp';
+  }
+
   /** Learns the time, and is set right if it had restarted at its origin. */
   set(quality: ClockQuality): void {
     if (this.#hasForgotten) {

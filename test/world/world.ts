@@ -254,9 +254,6 @@ class World {
     while (this.#places.some(({ unit }) => unit.board.now < this.#caller.lastDue)) {
       await this.#pass(this.#time.now + 10_000);
     }
-    for (const { unit } of this.#places) {
-      if (this.#observer.needsConnection(unit)) unit.run?.link.connection?.end('cut by the world', true);
-    }
     await this.#pass(this.#time.now + QUIET);
     // The latest messages of the cars are still in flight.
     for (let looks = 0; looks < 100 && !(await this.#isQuiet(hub)); looks++) await this.#pass(this.#time.now + 100);
