@@ -101,16 +101,10 @@ export function numberChangesOf({ class: own, message }: CarMessage): readonly N
   const arrived: NumberChange = { class: own, apply: (numbers) => numbers.arrive(message) };
   if (kind === 'gap') return [arrived, { class: body.class, apply: (numbers) => numbers.giveUp(boot, body.numbers) }];
   if (kind !== 'hello') return [arrived];
-  const sent = (body.numbers ?? []).map((one) => ({
-    class: one.class,
-    apply: (numbers: ClassNumbers) => numbers.sent(boot, one),
-  }));
+  const sent = (body.numbers ?? []).map((one): NumberChange => ({ ...one, apply: (to) => to.sent(boot, one) }));
   if (lifeOf(boot) === 0) return [arrived, ...sent];
   // A class without a message in a later life would keep the missing numbers of an earlier one.
-  const begun = classes.map((_, priority) => ({
-    class: priority,
-    apply: (numbers: ClassNumbers) => numbers.begin(boot),
-  }));
+  const begun = classes.map((_, priority): NumberChange => ({ class: priority, apply: (to) => to.begin(boot) }));
   return [arrived, ...begun, ...sent];
 }
 

@@ -129,12 +129,14 @@ export function correctionIn({ kind, body }: Message): number | undefined {
 
 /**
  * Order in which a car made its messages of one class: by counted start, then by number. A start that the car could
- * not record has a random number; the numbers of its messages then show the order.
+ * not record has a random number. Its place then follows from its first number, or from the numbers if that is unknown.
  */
 export interface MessageOrder {
   /** Number of the start at the hub ({@link ./lives.ts}). */
   readonly boot: number;
   readonly seq: number;
+  /** Distance from the first number of the start in the class. Undefined if unknown. */
+  readonly offset?: number | undefined;
 }
 
 /** Returns true if `a` was made after `b`. */
@@ -142,6 +144,11 @@ export function isAfter(a: MessageOrder, b: MessageOrder): boolean {
   if (lifeOf(a.boot) !== lifeOf(b.boot)) return a.boot > b.boot;
   const [isOneCounted, isOtherCounted] = [isCounted(a.boot), isCounted(b.boot)];
   if (isOneCounted && isOtherCounted && a.boot !== b.boot) return a.boot > b.boot;
+  if (isOneCounted !== isOtherCounted && a.offset !== undefined && b.offset !== undefined) {
+    // The next start begins with the same number if the disk took no message of the uncounted one.
+    const later = a.seq - a.offset - (b.seq - b.offset);
+    return later === 0 ? isOneCounted : later > 0;
+  }
   // A message sent from memory in an uncounted start may have its number reused by the next start.
   return a.seq > b.seq || (a.seq === b.seq && isOneCounted && !isOtherCounted);
 }

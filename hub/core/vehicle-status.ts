@@ -131,12 +131,12 @@ export class VehicleStatus {
       this.apply(message.body, message);
       return;
     }
-    const { boot, seq, body } = message;
-    if (this.#vehicle === undefined || isAfter(message, this.#vehicle)) this.#vehicle = { boot, seq, body };
+    const { boot, seq, offset, body } = message;
+    if (this.#vehicle === undefined || isAfter(message, this.#vehicle)) this.#vehicle = { boot, seq, offset, body };
   }
 
-  apply({ full, status, removed = [], stale = [], trip }: StatusMessage, { boot, seq }: MessageOrder): void {
-    const order = { boot, seq };
+  apply({ full, status, removed = [], stale = [], trip }: StatusMessage, { boot, seq, offset }: MessageOrder): void {
+    const order = { boot, seq, offset };
     if (this.#whole !== undefined && !isAfter(order, this.#whole)) return;
     const isNewest = this.#newest === undefined || isAfter(order, this.#newest);
     if (full) {

@@ -79,6 +79,20 @@ test('Status accepts messages after a start whose number the car could not store
   expect(status.contents()).toEqual(speed(40, NOON + 3_000));
 });
 
+test('Status accepts messages after a start whose disk took none of its many messages', () => {
+  const status = new VehicleStatus();
+  const [uncounted, next] = [1_200_000_000, 8];
+  status.apply(whole(speed(10, NOON)), { boot: 7, seq: 3, offset: 2 });
+  status.apply(whole(speed(20, NOON + 1_000)), { boot: uncounted, seq: 900, offset: 896 });
+  expect(status.contents()).toEqual(speed(20, NOON + 1_000));
+  status.apply(whole(speed(30, NOON + 2_000)), { boot: next, seq: 5, offset: 1 });
+  expect(status.contents()).toEqual(speed(30, NOON + 2_000));
+  // Both arrive late.
+  status.apply(whole(speed(40, NOON + 1_500)), { boot: uncounted, seq: 901, offset: 897 });
+  status.apply(whole(speed(50, NOON)), { boot: 7, seq: 4, offset: 3 });
+  expect(status.contents()).toEqual(speed(30, NOON + 2_000));
+});
+
 test('a message of an earlier start never replaces a newer one, whatever its number', () => {
   const status = new VehicleStatus();
   status.apply(whole(speed(10, NOON)), { boot: 2, seq: 3 });
