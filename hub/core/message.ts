@@ -139,7 +139,7 @@ export interface MessageOrder {
   readonly offset?: number | undefined;
 }
 
-/** Returns true if `a` was made after `b`. */
+/** Returns true if `a`, which arrives, was made after `b`, which is known, or may have been. */
 export function isAfter(a: MessageOrder, b: MessageOrder): boolean {
   if (lifeOf(a.boot) !== lifeOf(b.boot)) return a.boot > b.boot;
   const [isOneCounted, isOtherCounted] = [isCounted(a.boot), isCounted(b.boot)];
@@ -147,7 +147,7 @@ export function isAfter(a: MessageOrder, b: MessageOrder): boolean {
   if (isOneCounted !== isOtherCounted && a.offset !== undefined && b.offset !== undefined) {
     // The next start begins with the same number if the disk took no message of the uncounted one.
     const later = a.seq - a.offset - (b.seq - b.offset);
-    return later === 0 ? isOneCounted : later > 0;
+    if (later > 0 || (later === 0 && isOneCounted)) return true;
   }
   // A message sent from memory in an uncounted start may have its number reused by the next start.
   return a.seq > b.seq || (a.seq === b.seq && isOneCounted && !isOtherCounted);

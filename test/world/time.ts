@@ -77,6 +77,9 @@ export class WorldTime {
   }
 }
 
+/** Deviation of a clock that a synchronization corrects, ms. */
+const FAR = 60_000;
+
 /** The clock on the circuit board of a car: it runs without power, can be set, and may not know the time. */
 export class BoardClock {
   /** UTC ms minus world time, without the current drift. */
@@ -143,9 +146,11 @@ export class BoardClock {
     if (!this.#hasForgotten) this.quality = 'ntp';
   }
 
-  /** Learns the time, and is set right if it had restarted at its origin. */
+  /** Learns the time, and is set right if it had restarted at its origin or is far off. */
   set(quality: ClockQuality): void {
-    if (this.#hasForgotten) {
+    // No command reaches a car in time whose clock is too far ahead.
+    if (this.#hasForgotten || Math.abs(this.offset + this.#drifted - this.#right) > FAR) {
+      this.drift(0);
       this.offset = this.#right;
       this.jumped = this.#time.now;
     }

@@ -29,8 +29,8 @@ const REVOKED_KEY_IS_USED = [1_000, 30_000];
 const HUB_VALID = 120_000;
 /** Maximum duration of a sync before an orderly stop, ms. */
 const SLOW_SYNC = 300;
-/** Number of looks at a restless world after which its cars are driven for a moment. */
-const LOOKS_TO_DRIVE = 60;
+/** Number of looks at a restless world after which its cars connect again. */
+const LOOKS_TO_CONNECT = 60;
 /** Time by which Status has been sent, ms. */
 const QUIET = 150_000;
 
@@ -244,11 +244,11 @@ class World {
     let restlessness = await this.#restlessness(hub);
     for (let looks = 1; this.#time.now < end && restlessness !== ''; looks++) {
       // The hub sends nothing to a car that it has not heard for five minutes.
-      for (const { car } of this.#places) car.state.ignition = looks % LOOKS_TO_DRIVE === 0 ? 'Start' : 'Stop';
+      if (looks % LOOKS_TO_CONNECT === 0)
+        for (const { unit } of this.#places) unit.run?.link.connection?.end('cut by the world', true);
       await this.#pass(this.#time.now + 10_000);
       restlessness = await this.#restlessness(hub);
     }
-    for (const { car } of this.#places) car.state.ignition = 'Stop';
     if (restlessness !== '') this.#breaches.add('rests', restlessness);
     // Programs planned for later still change the cars.
     while (this.#places.some(({ unit }) => unit.board.now < this.#caller.lastDue)) {
