@@ -521,15 +521,6 @@ export const refusalMutants: readonly Mutant[] = [
     seed: 1012,
   },
   {
-    defect: 'the hub orders the messages of an uncounted start by their numbers alone',
-    file: 'hub/core/message.ts',
-    edits: [
-      ['isOneCounted !== isOtherCounted && a.offset', 'isOneCounted !== isOtherCounted && a.seq < 0 && a.offset'],
-    ],
-    invariant: 'status',
-    seed: 1561,
-  },
-  {
     defect: 'collections receive frames whose privacy a stopping agent does not see',
     file: 'agent/agent.ts',
     edits: [
