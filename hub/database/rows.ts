@@ -88,7 +88,7 @@ export function carsOf(owners: readonly Owner[]): SqlCondition {
   return { sql: `records.vehicle IN (SELECT vehicles.id FROM vehicles WHERE ${sql})`, values };
 }
 
-/** `isAfter` (hub/core/message.ts) in SQL, for two tables with the columns `boot` and `seq`. */
+/** `isAfter` (hub/core/message.ts) without offsets in SQL, for two tables with the columns `boot` and `seq`. */
 export function isAfterSql(a: string, b: string): string {
   const [isCounted, isOtherCounted] = [isCountedSql(`${a}.boot`), isCountedSql(`${b}.boot`)];
   return `CASE WHEN ${lifeOfSql(`${a}.boot`)} <> ${lifeOfSql(`${b}.boot`)} THEN ${a}.boot > ${b}.boot
