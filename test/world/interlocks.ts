@@ -34,7 +34,7 @@ export function isShown(
   return known !== undefined && known.at >= now - LATEST && String(known.value) === String(value);
 }
 
-/** Reason against an action in the data from `since` on, world time. Undefined if there is none. */
+/** Returns why the car must not act, or undefined. Ignores data from before `since`, world time. */
 export function objectionOf(
   action: string,
   shown: ReadonlyMap<Part, Shown> | undefined,

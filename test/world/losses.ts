@@ -4,7 +4,7 @@ import { type Run, Runs } from '../../protocol/runs.ts';
 import type { Gap } from '../../protocol/schema/gap.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 
-/** Of a class: the number of logged losses, and the numbers in gap messages. */
+/** Losses of one class: how many the car has logged, and the numbers that its gap messages list. */
 interface ClassLosses {
   logged: number;
   readonly reported: Runs;

@@ -484,10 +484,6 @@ export const stopMutants: readonly Mutant[] = [
     invariant: 'committed',
     seed: 1,
   },
-];
-
-/** Defects for the same worlds, which change what the car refuses, logs or records. */
-export const refusalMutants: readonly Mutant[] = [
   {
     defect: 'a car counts a command as in progress after its end',
     file: 'agent/remotes/remotes.ts',
@@ -550,7 +546,6 @@ export const allMutants: readonly Mutant[] = [
   ...exitMutants,
   ...callbackMutants,
   ...stopMutants,
-  ...refusalMutants,
 ];
 
 export class MutantWorlds {
@@ -583,7 +578,7 @@ export class MutantWorlds {
 
 /** Name of the function that plans the worlds of a mutant. */
 function planFor(mutant: Mutant | undefined): string {
-  if (mutant === undefined || stopMutants.includes(mutant) || refusalMutants.includes(mutant)) return 'planOf';
+  if (mutant === undefined || stopMutants.includes(mutant)) return 'planOf';
   if (callbackMutants.includes(mutant)) return 'callbackPlanOf';
   if (exitMutants.includes(mutant)) return 'exitPlanOf';
   if (folderMutants.includes(mutant)) return 'folderPlanOf';

@@ -294,7 +294,7 @@ export class Observer implements UnitWatcher {
     }
   }
 
-  /** Whether the hub may take this start for one of an earlier life, whose Status is newer (docs/wire-format.md). */
+  /** Returns true if the hub may count this start to an earlier life, and then ignore its Status (docs/wire-format.md). */
   #isOfUnknownLife(unit: Unit): boolean {
     return this.#of(unit).isReplaced && (unit.run?.boot ?? 0) >= UNCOUNTED_BOOT;
   }

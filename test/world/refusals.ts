@@ -96,7 +96,7 @@ export class CommandHistory {
   readonly #known = new Set<string>();
   /** The car counts at most these. */
   readonly #all: Accepted[] = [];
-  /** Of this run, without those that the car forgets when its clock is set back. The car counts at least these. */
+  /** The car counts at least these. It forgets later ones when its clock is set back, and this list begins with a run. */
   #recent: Accepted[] = [];
   /** By command: until when it may be in progress, world time. */
   readonly #open = new Map<string, number>();

@@ -148,7 +148,7 @@ export class BoardClock {
 
   /** Learns the time, and is set right if it had restarted at its origin or is far off. */
   set(quality: ClockQuality): void {
-    // No command reaches a car in time whose clock is too far ahead.
+    // If the clock of a car is far ahead, the car refuses every command as late.
     if (this.#hasForgotten || Math.abs(this.offset + this.#drifted - this.#right) > FAR) {
       this.drift(0);
       this.offset = this.#right;

@@ -243,7 +243,7 @@ class World {
     const end = this.#time.now + REST;
     let restlessness = await this.#restlessness(hub);
     for (let looks = 1; this.#time.now < end && restlessness !== ''; looks++) {
-      // The hub sends nothing to a car that it has not heard for five minutes.
+      // If a car is silent for five minutes, the hub sends it nothing. A connection ends its silence.
       if (looks % LOOKS_TO_CONNECT === 0)
         for (const { unit } of this.#places) unit.run?.link.connection?.end('cut by the world', true);
       await this.#pass(this.#time.now + 10_000);
